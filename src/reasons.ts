@@ -1,5 +1,3 @@
-import type { RefusalCheck } from "./request/types.ts";
-
 interface Entry {
   readonly status: number;
   readonly code: string;
@@ -356,45 +354,3 @@ export const STATE_REASONS = [
   "CUSTOMER_STATE_NOT_READY",
 ] as const satisfies readonly DenialReason[];
 export type StateReason = (typeof STATE_REASONS)[number];
-
-/** The reason for which a check refuses a request; what it finds `in` the query is `AMBIGUOUS_QUERY`. */
-export const REFUSAL_REASONS = {
-  malformed_method: "AMBIGUOUS_METHOD",
-  malformed_target: "AMBIGUOUS_PATH",
-  too_many_parts: "AMBIGUOUS_PATH",
-  fragment: "AMBIGUOUS_PATH",
-  control_character: "AMBIGUOUS_PATH",
-  unencoded_character: "AMBIGUOUS_PATH",
-  malformed_percent_encoding: "AMBIGUOUS_PATH",
-  invalid_utf8: "AMBIGUOUS_PATH",
-  encoded_slash: "AMBIGUOUS_PATH",
-  slash_like: "AMBIGUOUS_PATH",
-  double_encoding: "AMBIGUOUS_PATH",
-  dot_segment: "AMBIGUOUS_PATH",
-  path_parameter: "AMBIGUOUS_PATH",
-  file_stream: "AMBIGUOUS_PATH",
-  encoded_delimiter: "AMBIGUOUS_PATH",
-  empty_segment: "AMBIGUOUS_PATH",
-  encoded_unreserved: "AMBIGUOUS_PATH",
-  query_separator: "AMBIGUOUS_QUERY",
-  parameter_collision: "AMBIGUOUS_QUERY",
-  malformed_header: "AMBIGUOUS_HEADERS",
-  underscore_header: "AMBIGUOUS_HEADERS",
-  conflicting_host: "AMBIGUOUS_HEADERS",
-  repeated_authorization: "AMBIGUOUS_HEADERS",
-  conflicting_content_length: "AMBIGUOUS_HEADERS",
-  hop_by_hop_header: "AMBIGUOUS_HEADERS",
-  method_override: "AMBIGUOUS_METHOD",
-  path_override: "AMBIGUOUS_PATH",
-  similar_parameter: "AMBIGUOUS_QUERY",
-  similar_header: "AMBIGUOUS_HEADERS",
-  ambiguous_content_type: "AMBIGUOUS_BODY",
-  compressed_body: "AMBIGUOUS_BODY",
-  body_cut_short: "AMBIGUOUS_BODY",
-  too_many_json_values: "AMBIGUOUS_BODY",
-  malformed_json: "AMBIGUOUS_BODY",
-  duplicate_json_member: "AMBIGUOUS_BODY",
-  similar_json_members: "AMBIGUOUS_BODY",
-  inexact_number: "AMBIGUOUS_BODY",
-  similar_member: "AMBIGUOUS_BODY",
-} as const satisfies Record<RefusalCheck, DenialReason>;

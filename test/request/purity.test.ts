@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { build } from "esbuild";
-import { REFUSAL_REASONS } from "../../src/reasons.ts";
+import { REFUSAL_REASONS } from "../../src/refusal-reasons.ts";
 import { canonicalize, readBody, REFUSAL_CHECKS, type RawRequest } from "../../src/request/index.ts";
 import { CHECKS } from "../../src/request/checks/index.ts";
 

@@ -1,7 +1,8 @@
 import { END_REASONS } from "../../src/control/resources/sessions/end.ts";
 import { SIGN_IN_FAILURES } from "../../src/control/sign-in/failure.ts";
 import { LOCAL_REPLIES } from "../../src/gateway/local-replies.ts";
-import { PROXY_REASONS, REASONS, REFUSAL_REASONS, type Reason } from "../../src/reasons.ts";
+import { PROXY_REASONS, REASONS, type Reason } from "../../src/reasons.ts";
+import { REFUSAL_REASONS } from "../../src/refusal-reasons.ts";
 import { ACCEPTABLE_CHECKS } from "../../src/request/index.ts";
 
 const HEAD = `# Reasons

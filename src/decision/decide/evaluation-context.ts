@@ -1,5 +1,6 @@
 import { evaluate, whyUnknown, type Attributes, type ConditionIR, type Verdict } from "../../policy/index.ts";
-import { REFUSAL_REASONS, type DenialReason, type PermitReason } from "../../reasons.ts";
+import type { DenialReason, PermitReason } from "../../reasons.ts";
+import { REFUSAL_REASONS } from "../../refusal-reasons.ts";
 import {
   checkNames,
   readBody,

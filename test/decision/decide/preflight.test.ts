@@ -16,6 +16,14 @@ preflight: allow
 policies:
   - { resource: "GET /staff", condition: user.role == "admin" }
   - { resource: "OPTIONS /explicit", condition: exists(user.id) }
+  - { resource: "* /all", condition: "true" }
+  - { resource: "GET /public", condition: "true" }
+`);
+const CLOSED = snapshotOf(`
+policies:
+  - { resource: "* /all", condition: "true" }
+  - { resource: "GET /public", condition: "true" }
+  - { resource: "OPTIONS /preflight", condition: "true" }
 `);
 type Headers = readonly (readonly [string, string])[];
 const ORIGIN = ["origin", "https://app.test"] as const;
@@ -42,6 +50,35 @@ describe("decision: CORS preflights", () => {
       assert.equal(outcome(decision), "ALLOW PREFLIGHT_ALLOWED");
       assert.deepEqual(decision.plan, { ir: 1, preflight: true });
     }
+  });
+
+  it("are denied unless the set allows them, also by a rule for any method", async () => {
+    for (const path of ["/public", "/all", "/nowhere"]) {
+      assert.equal(outcome(await ask([ORIGIN, METHOD], "", path, CLOSED)), "DENY PREFLIGHT_DENIED");
+      assert.equal(outcome(await ask([ORIGIN, METHOD], "", path)), "ALLOW PREFLIGHT_ALLOWED");
+    }
+  });
+
+  it("are evaluated by a rule for OPTIONS where there is one", async () => {
+    assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/preflight", CLOSED)), "ALLOW CONDITION_TRUE");
+    const other = snapshotOf(
+      'preflight: allow\npolicies:\n  - { resource: "OPTIONS /staff", condition: request.method == "GET" }',
+    );
+    assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/staff", other)), "DENY CONDITION_FALSE");
+  });
+
+  it("are what the Fetch standard calls so, and no other requests", async () => {
+    for (const few of [[], [ORIGIN], [METHOD]])
+      assert.equal(outcome(await ask(few)), "DENY NO_MATCHING_RULE");
+    for (const method of ["GET", "options"]) {
+      const access = accessOf({ method, path: "/staff", headers: [ORIGIN, METHOD] });
+      assert.notEqual(outcome(await deciderOf(OPEN, { verifier })(access)), "ALLOW PREFLIGHT_ALLOWED");
+    }
+  });
+
+  it("are refused where their path is ambiguous", async () => {
+    assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/ALL")), "DENY AMBIGUOUS_CASE");
+    assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/a/../all")), "DENY AMBIGUOUS_PATH");
   });
 
   it("are nobody's, whoever sends a token along", async () => {

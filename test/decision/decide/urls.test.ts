@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import { acceptedBy } from "../../../src/processes/gateway/accepted-ambiguities.ts";
-import { REFUSAL_REASONS } from "../../../src/reasons.ts";
+import { REFUSAL_REASONS } from "../../../src/refusal-reasons.ts";
 import type { ReadOptions } from "../../../src/request/index.ts";
 import { compatibilityReference } from "../../support/compatibility-reference.ts";
 import { urlCases, urlFiles, type AcceptEntry, type UrlCase } from "../../support/url-cases.ts";

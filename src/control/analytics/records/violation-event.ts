@@ -1,4 +1,5 @@
-import type { Reason, REFUSAL_REASONS } from "../../../reasons.ts";
+import type { Reason } from "../../../reasons.ts";
+import type { REFUSAL_REASONS } from "../../../refusal-reasons.ts";
 import type { Violation } from "../../../customer-state/index.ts";
 import type { EventData, NewEvent } from "../../platform/events.ts";
 import type { RecordFacts } from "./read-record.ts";
