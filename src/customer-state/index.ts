@@ -7,4 +7,4 @@ export type {
   CustomerState,
   Violation,
 } from "./types.ts";
-export { inRanges, provesMultipleFactors, violationOf } from "./violation.ts";
+export { inRanges, MAX_SECONDS_AHEAD, provesMultipleFactors, violationOf } from "./violation.ts";

@@ -23,8 +23,8 @@ const FACTOR_OF: ReadonlyMap<string, "knowledge" | "possession" | "inherence"> =
   ["retina", "inherence"],
   ["vbm", "inherence"],
 ]);
-/** Seconds that the clock of the authentication time's issuer may be ahead. */
-const CLOCK_TOLERANCE = 300;
+/** Seconds that the clock of the authentication time's issuer may be ahead. A later time is not known. */
+export const MAX_SECONDS_AHEAD = 300;
 
 /** @returns the first rule that the facts violate; an unknown fact violates its rule */
 export function violationOf(rules: AuthenticationRules, facts: AuthenticationFacts): Violation | undefined {
@@ -51,7 +51,7 @@ function isMultiFactor(
 /** A time in the future does not tell the age of a session. */
 function isYoung(most: number | undefined, { authTime, now }: AuthenticationFacts): boolean {
   if (most === undefined) return true;
-  return authTime !== undefined && now - authTime <= most && authTime - now <= CLOCK_TOLERANCE;
+  return authTime !== undefined && now - authTime <= most && authTime - now <= MAX_SECONDS_AHEAD;
 }
 
 /** Whether the methods are multi-factor authentication: one implies it, or they are of two kinds. */

@@ -1,3 +1,4 @@
+import { MAX_SECONDS_AHEAD } from "../../customer-state/index.ts";
 import type { ControlContext } from "../platform/context.ts";
 import type { CustomerRow } from "../tenancy/customers.ts";
 import type { SealedColumns } from "../platform/sealed-columns.ts";
@@ -139,10 +140,12 @@ export async function checkSignIn(
 
 /**
  * When the user authenticated: the provider's `auth_time`; or this sign-in, if the provider never reports the time but
- * was asked to authenticate the user again. Otherwise it is unknown, and stays so at every refresh.
+ * was asked to authenticate the user again. Otherwise it is unknown, and stays so at every refresh; so is a time that no
+ * clock explains, such as one in milliseconds.
  */
 function timeOfAuthentication({ identity, flow }: ProvedFlow, now: Date): Date | null {
   if (identity.authTime === undefined) return flow.asked_fresh ? now : null;
+  if (identity.authTime - now.getTime() / 1000 > MAX_SECONDS_AHEAD) return null;
   // a provider whose clock is ahead does not make sessions younger
   return earlier(new Date(identity.authTime * 1000), now);
 }

@@ -1,4 +1,5 @@
 import * as client from "openid-client";
+import { MAX_SECONDS_AHEAD } from "../../customer-state/index.ts";
 import { errorCode } from "../../runtime/error-code.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { requiredClaims } from "../resources/customers/idp-issuer.ts";
@@ -136,8 +137,11 @@ const CLOCK_TOLERANCE = 30;
  */
 function requireRecent(authTime: unknown, { max_age: maxAge, asked_fresh }: FlowRow, now: number): void {
   if (maxAge === null) return;
-  const known = authTime ?? (asked_fresh ? now / 1000 : undefined);
-  if (typeof known !== "number" || known + maxAge + CLOCK_TOLERANCE < now / 1000)
+  const seconds = now / 1000;
+  const known = authTime ?? (asked_fresh ? seconds : undefined);
+  if (typeof known !== "number" || known - seconds > MAX_SECONDS_AHEAD)
+    throw new Error("the time of the authentication is not known");
+  if (known + maxAge + CLOCK_TOLERANCE < seconds)
     throw new Error("the authentication is less recent than requested");
 }
 

@@ -61,6 +61,29 @@ describe("a browser that nobody has sent to the callback of sign-in", () => {
     }
   });
 
+  it("brings no time of authentication from the future: no policy of age and no `max_age` accepts it", async () => {
+    const provider = await startHostileProvider();
+    try {
+      const [free, strict] = [await bench.customer(provider), await bench.customer(provider)];
+      await bench.policy(strict, { max_session_duration: 600 });
+      const seconds = Math.floor(Date.now() / 1000);
+      // a clock that is ahead, one that cannot be right, milliseconds
+      for (const [auth_time, isKnown] of [
+        [seconds + 250, true],
+        [seconds + 400, false],
+        [seconds * 1000, false],
+      ] as const) {
+        provider.behave({ claims: (claims) => ({ ...claims, auth_time }) });
+        assert.equal((await bench.arrive(strict)).get("reason"), isKnown ? null : "SESSION_TOO_OLD");
+        const asked = await bench.arrive(free, { more: { max_age: 300 } });
+        assert.equal(asked.get("reason"), isKnown ? null : "PROVIDER_FAILED");
+      }
+      assert.equal((await bench.signIn(free)).session["auth_time"], null);
+    } finally {
+      await provider.close();
+    }
+  });
+
   it("may not come twice with one state", async () => {
     const customer = await bench.customer();
     const { authorization_url: url, state } = await bench.authorize(customer);
