@@ -83,7 +83,7 @@ export const api = z
     trusted_proxies: setting(
       list(cidr()),
       [],
-      "Proxies in front of the API whose X-Forwarded-For is trusted for the client's address.",
+      "Proxies in front of the API whose X-Forwarded-For, with or without ports, is trusted for the client's address.",
     ),
     rate_limits: z
       .strictObject({

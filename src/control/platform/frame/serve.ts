@@ -5,6 +5,7 @@ import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { createAuthority, type Authority } from "./authority.ts";
+import { clientIpOf } from "./client-address.ts";
 import {
   claimKey,
   findAnswer,
@@ -260,9 +261,4 @@ function disconnectSignal(response: Response): AbortSignal {
     gone.abort();
   });
   return gone.signal;
-}
-
-/** The client's address, also behind trusted proxies. */
-export function clientIpOf(request: Request): string {
-  return (request.ip ?? "").replace(/^::ffff:(?=\d+\.)/, "");
 }

@@ -8,6 +8,7 @@ import express, {
 import helmet from "helmet";
 import { ApiError } from "../errors.ts";
 import { asApiError } from "./as-api-error.ts";
+import { trustProxies } from "./client-address.ts";
 import { documentationRouter } from "./documentation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { nameRequest, requestIdOf } from "./request-id.ts";
@@ -34,7 +35,7 @@ export function createApplication(options: ServerOptions): Express {
   application.disable("x-powered-by");
   application.disable("etag");
   application.set("query parser", false);
-  application.set("trust proxy", [...options.trustedProxies]);
+  trustProxies(application, options.trustedProxies);
   application.use(nameRequest);
   application.use(securityHeaders());
   for (const router of options.beside) application.use(router);
