@@ -123,8 +123,9 @@ export const database = z
       wholeNumber(5, 1000),
       10,
       "Connections to each database. A fifth is reserved for analytics and audit, another fifth for records from gateways, up " +
-        "to two for the sync with gateways and one for API-key look-ups; the rest serve the API. In addition, one connection " +
-        "listens for changes, and webhook deliveries use up to five more.",
+        "to two for the sync with gateways and one for API-key look-ups; the rest serve the API, one caller at most all of them " +
+        "but one. In addition, one connection listens for changes, one is for `/readyz`, and webhook deliveries use up to " +
+        "five more.",
     ),
     statement_timeout: setting(
       duration("1s", "10m"),

@@ -1,5 +1,5 @@
 import type { Express } from "express";
-import { createSchemaCheck } from "../storage/index.ts";
+import { createSchemaCheck, type Database } from "../storage/index.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import type { WorkloadContexts } from "./platform/connection-budgets.ts";
 import type { BackgroundWork, ControlContext } from "./platform/context.ts";
@@ -35,6 +35,8 @@ export interface EnvironmentOptions {
   readonly deliver?: (context: ControlContext) => BackgroundWork;
   /** Work that does not use the API's connections. */
   readonly workloads?: WorkloadContexts;
+  /** A connection for `/readyz` alone, which tells of the database and not of those who wait for it. Default: the API's. */
+  readonly readiness?: Database;
 }
 
 /** One environment, ready to serve requests. */
@@ -49,9 +51,10 @@ export interface ComposedEnvironment {
 /** Assembles one environment: creates what its parts share, its routes, and its background work. */
 export async function composeEnvironment(
   context: ControlContext,
-  { publish, seed = {}, workloads = {}, deliver = startDeliveries }: EnvironmentOptions = {},
+  options: EnvironmentOptions = {},
 ): Promise<ComposedEnvironment> {
   const { settings, db, box, log } = context;
+  const { publish, seed = {}, workloads = {}, readiness = db, deliver = startDeliveries } = options;
   const isSandbox = settings.environment === "sandbox";
   const keyring = createKeyring(context);
   const compile = createPolicySetCompiler();
@@ -69,10 +72,13 @@ export async function composeEnvironment(
     sessionCookie: cookieName(settings),
     trustedProxies: settings.trustedProxies,
     beside: [
-      healthRouter(context, {
-        encryption_key: () => encryptionKeyProblem(db, box),
-        schema: createSchemaCheck(db),
-      }),
+      healthRouter(
+        { db: readiness, log },
+        {
+          encryption_key: () => encryptionKeyProblem(readiness, box),
+          schema: createSchemaCheck(readiness),
+        },
+      ),
       wellKnownRouter(context, { keyring }),
       oauthRouter(context, { authenticator, limiter, keyring }),
       setupRouter(),

@@ -2,6 +2,7 @@ import knex from "knex";
 import type { Knex } from "knex";
 import pg from "pg";
 import { errorCode } from "../runtime/error-code.ts";
+import { CallerTurns, currentCaller, TooManyWaitingError } from "./caller-turns.ts";
 import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
 /** PostgreSQL through knex: a pool of connections, or one of its transactions. */
@@ -22,6 +23,11 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** Called when a caller has waited for a connection in vain. */
   readonly onExhausted?: () => void;
+  /**
+   * Whether callers (`forCaller`) take turns: one alone gets all connections but one, and waits for its turn as long as a
+   * statement may take. What is not done for one caller only waits for a connection. Default: false.
+   */
+  readonly inTurns?: boolean;
 }
 
 const POOL_SIZE = 10;
@@ -35,6 +41,12 @@ const LONGEST_SILENCE_MS = 5_000;
 /** Part of tarn's pool, which knex uses internally. */
 interface PoolEvents {
   on(event: "acquireFail", listener: (request: number, error: Error) => void): void;
+}
+
+/** Part of knex's client: every statement, stream and transaction takes its connection here. */
+interface Connections {
+  acquireConnection(): Promise<object>;
+  releaseConnection(connection: object): Promise<void>;
 }
 
 /** knex would print to the console; the caller gets every failure as an error. */
@@ -91,12 +103,47 @@ function openPool(
     },
   });
   const { onExhausted } = options;
+  if (options.inTurns === true) takeTurns(db.client as Connections, options);
   if (onExhausted !== undefined)
     (db.client as { readonly pool: PoolEvents }).pool.on("acquireFail", (_request, error) => {
       // if no connection can be made, that error comes first
       if (error.constructor.name === "TimeoutError") onExhausted();
     });
   return db;
+}
+
+/** Before a connection is taken for a caller, it must be that caller's turn. */
+function takeTurns(
+  client: Connections,
+  { poolSize = POOL_SIZE, statementTimeoutMs = STATEMENT_TIMEOUT_MS, onExhausted }: DatabaseOptions,
+): void {
+  const turns = new CallerTurns({ atOnce: poolSize, longestMs: statementTimeoutMs });
+  const acquire = client.acquireConnection.bind(client);
+  const release = client.releaseConnection.bind(client);
+  const endTurn = new WeakMap<object, () => void>();
+  client.acquireConnection = async () => {
+    const caller = currentCaller();
+    if (caller === undefined) return acquire();
+    const end = await turns.take(caller).catch((error: unknown) => {
+      if (error instanceof TooManyWaitingError) onExhausted?.();
+      throw error;
+    });
+    try {
+      const connection = await acquire();
+      endTurn.set(connection, end);
+      return connection;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  client.releaseConnection = async (connection) => {
+    // before the release, which may already hand it to another caller
+    const end = endTurn.get(connection);
+    endTurn.delete(connection);
+    await release(connection);
+    end?.();
+  };
 }
 
 async function setUp(connection: pg.Client, timeoutMs: number): Promise<void> {
@@ -192,7 +239,7 @@ const AWAY_TEXTS = [
  */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof knex.KnexTimeoutError) return true;
+  if (error instanceof knex.KnexTimeoutError || error instanceof TooManyWaitingError) return true;
   const code = errorCode(error);
   if (code !== undefined) {
     if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;

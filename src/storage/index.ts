@@ -5,6 +5,7 @@ export {
   lockUntilEnd,
   lockUntilEndWithin,
 } from "./advisory-locks.ts";
+export { forAllCallers, forCaller } from "./caller-turns.ts";
 export { databaseFailure } from "./database-failure.ts";
 export { closeDatabase, isCanceled, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { forAllCallers } from "../../storage/index.ts";
 
 /** Keys of one statement. */
 const MOST = 1_000;
@@ -26,7 +27,7 @@ export function batchLookups<V>(
       const found = Promise.allSettled([nextTurn(), last]).then(() => {
         // later requests need a new statement
         if (open?.keys === keys) open = undefined;
-        return load([...keys]);
+        return forAllCallers(() => load([...keys]));
       });
       open = { keys, found };
       last = found;

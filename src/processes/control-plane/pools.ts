@@ -30,6 +30,7 @@ export function openPool(
   const statementTimeoutMs = statementTimeoutsMs?.[workload];
   return openDatabase(url, {
     poolSize: budgets[workload],
+    inTurns: workload === "api",
     applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
@@ -40,11 +41,30 @@ export function openPool(
   });
 }
 
-/** The contexts of the other kinds of work: the API's context with a pool of its own. */
-export function openWorkloads(
-  context: ControlContext,
-  options: PoolsOptions,
-): { readonly workloads: WorkloadContexts; close(): Promise<void> } {
+/** Slightly more than `/readyz` waits. */
+const READINESS_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the connection of `/readyz`, beside the pool: it must not wait for anybody, and nobody for its checks, which may
+ * meet locks.
+ */
+function openReadiness({ environment, url }: Pick<PoolsOptions, "environment" | "url">): Database {
+  return openDatabase(url, {
+    poolSize: 1,
+    applicationName: `gatehouse ${environment} readiness`,
+    statementTimeoutMs: READINESS_TIMEOUT_MS,
+  });
+}
+
+export interface OpenedWorkloads {
+  /** The API's context with a pool of its own. */
+  readonly workloads: WorkloadContexts;
+  readonly readiness: Database;
+  close(): Promise<void>;
+}
+
+/** Opens the pools of everything except the API. */
+export function openWorkloads(context: ControlContext, options: PoolsOptions): OpenedWorkloads {
   const over = (db: Database): ControlContext => ({
     ...context,
     db,
@@ -56,10 +76,12 @@ export function openWorkloads(
     openPool("intake", options),
     openPool("keys", options),
   ];
+  const readiness = openReadiness(options);
   return {
     workloads: { feed: over(feed), analytics: over(analytics), intake: over(intake), keys: over(keys) },
+    readiness,
     async close() {
-      await Promise.all([feed, analytics, intake, keys].map(closeDatabase));
+      await Promise.all([feed, analytics, intake, keys, readiness].map(closeDatabase));
     },
   };
 }

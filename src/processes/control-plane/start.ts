@@ -136,6 +136,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
     others = openWorkloads(context, pools);
     composed = await composeEnvironment(context, {
       workloads: others.workloads,
+      readiness: others.readiness,
       seed: sandboxSeed(config),
       deliver: (started) =>
         startDeliveryThread(started, {

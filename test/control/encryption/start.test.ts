@@ -155,6 +155,12 @@ describe("the encryption key that is made known", () => {
         status: "ok",
         checks: { database: database_ok, encryption_key: good, schema: good },
       });
+      // over a connection that nothing else uses
+      const own = { application_name: "gatehouse production readiness" };
+      assert.equal(
+        (await database.db("pg_stat_activity").whereRaw("datname = current_database()").where(own)).length,
+        1,
+      );
       await database
         .db("encryption_keys")
         .where({ key_id: idOf(B) })

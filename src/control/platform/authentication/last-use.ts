@@ -1,3 +1,4 @@
+import { forAllCallers } from "../../../storage/index.ts";
 import type { ControlContext } from "../context.ts";
 
 /** The interval at which the last use is updated. */
@@ -50,7 +51,7 @@ export function createUseNotes({
   return ({ table, id, last }, now) => {
     if ((last !== null && now.getTime() - last.getTime() < EVERY_MS) || underWay.has(id)) return;
     underWay.add(id);
-    if (waiting[table].size === 0) setImmediate(() => void write(table, now));
+    if (waiting[table].size === 0) setImmediate(() => void forAllCallers(() => write(table, now)));
     waiting[table].add(id);
   };
 }

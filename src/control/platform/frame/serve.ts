@@ -3,6 +3,7 @@ import { clientOf, onlyCustomerOf, requirePermission, type Actor } from "../acto
 import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
+import { asCaller, callerOf } from "./as-caller.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { createAuthority, type Authority } from "./authority.ts";
 import { clientIpOf } from "./client-address.ts";
@@ -46,6 +47,23 @@ export async function serve(
   parts: FrameParts,
 ): Promise<void> {
   const caller = await identify(request, response, route.group, parts);
+  await asCaller(callerOf(caller), response, (signal) =>
+    serveCaller(route, { request, response, caller, signal }, parts),
+  );
+}
+
+interface Identified {
+  readonly request: Request;
+  readonly response: Response;
+  readonly caller: Actor;
+  readonly signal: AbortSignal;
+}
+
+async function serveCaller(
+  route: Route,
+  { request, response, caller, signal }: Identified,
+  parts: FrameParts,
+): Promise<void> {
   requirePermitted(route, request, caller, parts.authenticator);
   // if no key is required, a cookie that happens to be sent does not tell who the caller is
   const isPublic = route.permission === "public";
@@ -68,7 +86,7 @@ export async function serve(
     clientIp: clientIpOf(request),
     userAgent: (request.headers["user-agent"] ?? "").slice(0, 500),
     headers: request.headers,
-    signal: disconnectSignal(response),
+    signal,
     async identifyAgain() {
       await authority.checkNow();
     },
@@ -253,12 +271,4 @@ function idempotent(
   if (key === undefined) return undefined;
   const fingerprint = fingerprintOf(route.method, request.originalUrl, body);
   return { actorId: clientOf(actor), key, fingerprint };
-}
-
-function disconnectSignal(response: Response): AbortSignal {
-  const gone = new AbortController();
-  response.once("close", () => {
-    gone.abort();
-  });
-  return gone.signal;
 }

@@ -1,5 +1,6 @@
 import type { webcrypto } from "node:crypto";
 import { importJWK, type JWK } from "jose";
+import { forAllCallers } from "../../../storage/index.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
 import { keySchedule } from "./key-schedule.ts";
@@ -50,7 +51,7 @@ export function createKeyring({ settings, db, units, box, clock }: ControlContex
     const age = known === undefined ? Infinity : clock() - known.at;
     // a clock that was set back must not make cached keys younger
     if (known !== undefined && age >= 0 && age < schedule.cachedMs) return known.keys;
-    loading ??= load().finally(() => {
+    loading ??= forAllCallers(load).finally(() => {
       loading = undefined;
     });
     known = await loading;

@@ -3,6 +3,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { requestIdOf } from "../../platform/frame/request-id.ts";
 import { createAuthority } from "../../platform/frame/authority.ts";
 import type { Answer } from "../../platform/frame/route.ts";
+import { asCaller, callerOf } from "../../platform/frame/as-caller.ts";
 import { clientIpOf } from "../../platform/frame/client-address.ts";
 import { countRequest, anonymousActor, type FrameParts } from "../../platform/frame/serve.ts";
 import { unitsOfCaller } from "../../platform/frame/units-of-caller.ts";
@@ -66,7 +67,9 @@ export function oauthRouter(
       const authority = createAuthority(actor, check, context.clock);
       const callerUnits = unitsOfCaller(context.units, authenticator, authority);
       const caller = { origin: originOf(request, response, actor), callerUnits };
-      sendJson(response, await serve(client, form, caller));
+      await asCaller(callerId(client), response, async () => {
+        sendJson(response, await serve(client, form, caller));
+      });
     };
 
   const routes: readonly (readonly [path: string, methods: readonly string[], serve: Serve])[] = [
@@ -105,7 +108,9 @@ export function oauthRouter(
         const actor = anonymousActor(request);
         await count(response, actor.id);
         const origin = originOf(request, response, actor);
-        sendPage(response, await endSession(context, tokens, origin, await endSessionParameters(request)));
+        await asCaller(callerOf(actor), response, async () => {
+          sendPage(response, await endSession(context, tokens, origin, await endSessionParameters(request)));
+        });
       },
     ],
   ];
@@ -141,6 +146,11 @@ function keyOf(client: OAuthClient): Actor {
     "unauthorized_client",
     "requires an API key with scope `authentication` or `full_access`",
   );
+}
+
+/** The same as in the API: a customer's machine clients and keys are one caller. */
+function callerId(client: OAuthClient): string {
+  return client.kind === "api_key" ? callerOf(client.actor) : (client.row.customer_id ?? client.id);
 }
 
 /** Returns a refusal as a value, because the request is counted before it is answered. Other errors are thrown. */

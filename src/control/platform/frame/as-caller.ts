@@ -1,0 +1,32 @@
+import type { Response } from "express";
+import { forCaller } from "../../../storage/index.ts";
+import { clientOf, onlyCustomerOf, type Actor } from "../actor.ts";
+import { ApiError } from "../errors.ts";
+import { countedSubject } from "../rate-limits/subject.ts";
+
+/**
+ * Serves a request as its caller, who takes turns with others for connections to the database. What waits for a turn is
+ * given up when the connection to the client ends.
+ *
+ * @param serve - gets the signal that is aborted then
+ */
+export async function asCaller(
+  caller: string,
+  response: Response,
+  serve: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const gone = new AbortController();
+  const abort = () => {
+    gone.abort(new ApiError("MALFORMED_REQUEST", { message: "the client disconnected" }));
+  };
+  // it may have ended while the caller was identified
+  if (response.destroyed) abort();
+  else response.once("close", abort);
+  const { signal } = gone;
+  await forCaller({ id: caller, signal }, () => serve(signal));
+}
+
+/** Whose work it is: several keys of one customer are one caller. */
+export function callerOf(actor: Actor): string {
+  return onlyCustomerOf(actor) ?? countedSubject(clientOf(actor));
+}

@@ -1,0 +1,156 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** For whom connections are taken. */
+export interface Caller {
+  readonly id: string;
+  /** Aborted when nobody waits for the result any more. What is in the queue then rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** The caller has waited too long for a connection, or too much of its work is waiting already. */
+export class TooManyWaitingError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TooManyWaitingError";
+  }
+}
+
+export interface CallerTurnsOptions {
+  /** Turns in progress at once, of all callers. */
+  readonly atOnce: number;
+  /** Maximum time in the queue, in milliseconds. */
+  readonly longestMs: number;
+  /** Maximum number of turns that one caller waits for. Default: 1,000. */
+  readonly mostWaiting?: number;
+}
+
+/** Lets one turn begin. */
+type Waiting = () => void;
+
+const MOST_WAITING = 1_000;
+const callers = new AsyncLocalStorage<{ caller: Caller | undefined }>();
+
+/** Runs `work`; connections are taken for this caller until it settles, whatever else it has started. */
+export async function forCaller<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  const scope: { caller: Caller | undefined } = { caller };
+  try {
+    return await callers.run(scope, work);
+  } finally {
+    scope.caller = undefined;
+  }
+}
+
+/**
+ * Runs `work`, whose result others use as well: it must not wait behind the work of the caller that happens to start
+ * it, nor end with that caller's request.
+ */
+export function forAllCallers<T>(work: () => T): T {
+  return callers.run({ caller: undefined }, work);
+}
+
+/** @returns `undefined` for work that is not done for one caller */
+export function currentCaller(): Caller | undefined {
+  return callers.getStore()?.caller;
+}
+
+/**
+ * Divides connections among callers. One caller alone never has all of them, and those that wait take turns, whatever
+ * the number of their requests.
+ */
+export class CallerTurns {
+  readonly #options: Required<CallerTurnsOptions>;
+  readonly #mostOfOne: number;
+  #free: number;
+  readonly #running = new Map<string, number>();
+  /** By caller, the next one first. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
+
+  constructor(options: CallerTurnsOptions) {
+    this.#options = { mostWaiting: MOST_WAITING, ...options };
+    this.#mostOfOne = Math.max(1, options.atOnce - 1);
+    this.#free = options.atOnce;
+  }
+
+  /**
+   * Waits for a turn of the caller.
+   *
+   * @returns ends the turn
+   * @throws TooManyWaitingError; the reason of the signal if it is aborted and there is no turn yet
+   */
+  async take({ id, signal }: Caller): Promise<() => void> {
+    if (this.#free > 0 && this.#mayRun(id)) this.#begin(id);
+    else await this.#wait(id, signal);
+    return () => {
+      this.#end(id);
+    };
+  }
+
+  /** If something is free, only callers that have their share are waiting: so a new one overtakes nobody. */
+  #mayRun(id: string): boolean {
+    return (this.#running.get(id) ?? 0) < this.#mostOfOne;
+  }
+
+  #begin(id: string): void {
+    this.#free -= 1;
+    this.#running.set(id, (this.#running.get(id) ?? 0) + 1);
+  }
+
+  #end(id: string): void {
+    this.#free += 1;
+    const left = (this.#running.get(id) ?? 1) - 1;
+    if (left === 0) this.#running.delete(id);
+    else this.#running.set(id, left);
+    this.#beginNext();
+  }
+
+  #beginNext(): void {
+    for (const [id, queue] of this.#waiting) {
+      if (this.#free === 0) return;
+      const [next] = queue;
+      if (next === undefined || !this.#mayRun(id)) continue;
+      this.#leave(id, next);
+      // behind the others
+      if (this.#waiting.delete(id)) this.#waiting.set(id, queue);
+      this.#begin(id);
+      next();
+    }
+  }
+
+  async #wait(id: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { longestMs, mostWaiting } = this.#options;
+    const queue = this.#waiting.get(id) ?? new Set();
+    if (queue.size >= mostWaiting)
+      throw new TooManyWaitingError("too many requests of one caller are waiting");
+    this.#waiting.set(id, queue);
+    const { promise, resolve, reject } = Promise.withResolvers<null>();
+    const waiting: Waiting = () => {
+      resolve(null);
+    };
+    queue.add(waiting);
+    const giveUp = (reason: unknown) => {
+      this.#leave(id, waiting);
+      reject(reason);
+    };
+    const late = () => {
+      giveUp(new TooManyWaitingError("timed out waiting for a turn of the caller"));
+    };
+    const timer = longestMs > 0 ? setTimeout(late, longestMs) : undefined;
+    const gone = () => {
+      giveUp(signal.reason);
+    };
+    signal.addEventListener("abort", gone);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", gone);
+    }
+  }
+
+  #leave(id: string, waiting: Waiting): void {
+    const queue = this.#waiting.get(id);
+    queue?.delete(waiting);
+    if (queue?.size === 0) this.#waiting.delete(id);
+  }
+}
