@@ -15,11 +15,13 @@ export async function lockCustomerOfSignIn(
   id: string,
 ): Promise<CustomerRow | undefined> {
   await lockRowShared(trx, "customers", id);
-  return customers(trx)
-    .where({ id })
-    // an instance of an earlier release suspends by the lock of the row alone
-    .forShare()
-    .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS);
+  return (
+    customers(trx)
+      .where({ id })
+      // an instance of an earlier release suspends by the lock of the row alone
+      .forShare()
+      .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS)
+  );
 }
 
 /** The `authentication` policies of a customer, combined. */

@@ -1,4 +1,10 @@
-import { routeLimits, tokenSources, usualLimits, type GatewayConfig, type Limits } from "../../config/index.ts";
+import {
+  routeLimits,
+  tokenSources,
+  usualLimits,
+  type GatewayConfig,
+  type Limits,
+} from "../../config/index.ts";
 import type { FrontProxyOptions } from "../../decision/decide/front-proxy.ts";
 import type { DeciderDependencies } from "../../decision/decide/decide.ts";
 import { createOriginCheck } from "../../decision/decide/origin-check.ts";
@@ -6,14 +12,7 @@ import { acceptedBy } from "./accepted-ambiguities.ts";
 
 export type DecisionSettings = Pick<
   DeciderDependencies,
-  | "frontProxy"
-  | "cookie"
-  | "tokens"
-  | "originCheck"
-  | "accept"
-  | "environment"
-  | "limits"
-  | "routes"
+  "frontProxy" | "cookie" | "tokens" | "originCheck" | "accept" | "environment" | "limits" | "routes"
 >;
 
 /** Settings of decisions besides policies, callers and attribute sources, for the gateway and for `policy explain`. */
