@@ -141,7 +141,7 @@ export const SUBPROTOCOL = { current: "graphql-transport-ws", older: "graphql-ws
 /** The version of the plans that Lua can carry out. */
 export const PLAN_VERSION = IR_VERSION;
 
-/** Request headers that only the gateway may set. `x-gatehouse-*` from clients is removed first. */
+/** Headers that only the gateway may set. `x-gatehouse-*` from clients is removed first. */
 export const HEADER = {
   /** Set by the service: moves the request to a route whose filters inspect the answer. */
   plan: "x-gatehouse-plan",
@@ -156,6 +156,8 @@ export const HEADER = {
   transferEncoding: "x-gatehouse-transfer-encoding",
   /** The copy of X-Forwarded-Proto, which Envoy replaces by the listener's scheme. */
   forwardedProto: "x-gatehouse-forwarded-proto",
+  /** Set on Envoy's own responses, for Lua, which removes it: the request's origin. */
+  origin: "x-gatehouse-origin",
 } as const;
 
 /** Set by Lua on a response that Envoy is to replace, which also ends it at the application. */
@@ -211,6 +213,7 @@ export const LUA_CONTRACT = {
   NAMESPACE,
   DECISION,
   ROUTE,
+  HEADER,
   NOTE,
   STATE,
   OUTCOME,

@@ -246,11 +246,21 @@ export const REASONS = {
     code: "PERSISTED_QUERY_NOT_FOUND",
     message: "the request names its GraphQL document by a hash or id that the policy set does not have",
   },
+  PREFLIGHT_ANSWERED: {
+    status: 204,
+    code: "PREFLIGHT_ANSWERED",
+    message: "a CORS preflight of an origin in `cors`: the gateway answered it, and nothing was forwarded",
+  },
+  PREFLIGHT_ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    code: "PREFLIGHT_DENIED",
+    message: "a CORS preflight of an origin that is not in `cors` of the policy set",
+  },
   PREFLIGHT_DENIED: {
     status: 403,
     code: "PREFLIGHT_DENIED",
     message:
-      "CORS preflights carry no identity and are denied by default; set `preflight: allow` in the policy set to allow them",
+      "CORS preflights carry no identity and are denied by default; set `cors` in the policy set to answer them, or `preflight: allow` to forward them",
   },
 
   PRECONDITION_NOT_SUPPORTED: {
@@ -322,11 +332,7 @@ export const REASONS = {
       "the user (or the client's address, without a user) has too many WebSocket connections open, or their handshakes take too much memory",
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision took too long" },
-  INTERNAL_ERROR: {
-    status: 500,
-    code: "INTERNAL_ERROR",
-    message: "the decision failed",
-  },
+  INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },
 } as const satisfies Record<string, Entry>;
 
 export type Reason = keyof typeof REASONS;

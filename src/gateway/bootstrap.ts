@@ -14,6 +14,8 @@ export interface BootstrapOptions {
   readonly caFile?: string;
   /** Absolute path of the admin interface's Unix socket, used if `gateway.envoy_admin` is `off`. */
   readonly adminSocket?: string;
+  /** Path of the file with the CORS headers of Envoy's own responses; without it they have none. */
+  readonly corsFile?: string;
   /** Another copy of `envoy/lua`. */
   readonly luaDirectory?: string;
 }
@@ -26,7 +28,7 @@ const REQUESTS_PER_TURN = 1;
 
 /** A complete Envoy configuration (`envoy.config.bootstrap.v3.Bootstrap` as JSON). */
 export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions): EnvoyJson {
-  const { authzEndpoints, luaDirectory, caFile } = options;
+  const { authzEndpoints, luaDirectory, corsFile, caFile } = options;
   return {
     node: { id: "gatehouse-gateway", cluster: "gatehouse" },
     ...admin(config, options.adminSocket),
@@ -39,7 +41,7 @@ export function envoyBootstrap(config: GatewayConfig, options: BootstrapOptions)
       ],
     },
     static_resources: {
-      listeners: [listener(config, { luaDirectory })],
+      listeners: [listener(config, { luaDirectory, corsFile })],
       clusters: clusters(config, authzEndpoints, caFile),
     },
   };

@@ -1,5 +1,5 @@
 import { largest, type GatewayConfig, type Limits } from "../config/index.ts";
-import { CALL_HEADER, DECISION, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
+import { CALL_HEADER, DECISION, HEADER, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
 import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
@@ -19,14 +19,21 @@ export const BUFFER = "envoy.filters.http.buffer";
  */
 export const CONNECTION_BUFFER_BYTES = 256 * 1024;
 
-/**
- * The filters that every request passes in this order, and every response in reverse.
- *
- * @param luaDirectory - another copy of the Lua runtime
- */
-export function httpFilters(config: GatewayConfig, luaDirectory?: string): readonly EnvoyJson[] {
+export interface HttpFilterOptions {
+  /** Another copy of the Lua runtime. */
+  readonly luaDirectory?: string | undefined;
+  /** See `BootstrapOptions`. */
+  readonly corsFile?: string | undefined;
+}
+
+/** The filters that every request passes in this order, and every response in reverse. */
+export function httpFilters(
+  config: GatewayConfig,
+  { luaDirectory, corsFile }: HttpFilterOptions = {},
+): readonly EnvoyJson[] {
   return [
     answerRequestId(),
+    ...(corsFile === undefined ? [] : [corsOfLocalReplies(corsFile, luaDirectory)]),
     lua("guard_response", luaDirectory),
     dropTrailers(),
     requestSize("envoy.filters.http.rbac", largest(config, "requestSize")),
@@ -268,9 +275,34 @@ export function luaName(filter: LuaFilter): string {
   return `gatehouse.lua.${filter}`;
 }
 
+const LUA_TYPE = "envoy.extensions.filters.http.lua.v3.Lua";
+
 function lua(filter: LuaFilter, directory: string | undefined): EnvoyJson {
-  return extension(luaName(filter), "envoy.extensions.filters.http.lua.v3.Lua", {
+  return extension(luaName(filter), LUA_TYPE, {
     default_source_code: { inline_string: luaFilter(filter, directory) },
+  });
+}
+
+/** Runs only on Envoy's own responses to requests with an origin, which `localReplies` marks. */
+function corsOfLocalReplies(file: string, directory: string | undefined): EnvoyJson {
+  const input = extension("origin", "envoy.type.matcher.v3.HttpResponseHeaderMatchInput", {
+    header_name: HEADER.origin,
+  });
+  const marked = {
+    single_predicate: { input, value_match: { safe_regex: { google_re2: {}, regex: ".*" } } },
+  };
+  const skip = extension("skip", "envoy.extensions.filters.common.matcher.action.v3.SkipFilter");
+  // the name of the file is text of ours, whose JSON escapes are Lua's
+  const script = `GATEHOUSE_CORS_FILE = ${JSON.stringify(file)}\n${luaFilter("cors", directory)}`;
+  return extension("gatehouse.lua.cors", "envoy.extensions.common.matching.v3.ExtensionWithMatcher", {
+    extension_config: extension("envoy.filters.http.lua", LUA_TYPE, {
+      default_source_code: { inline_string: script },
+    }),
+    xds_matcher: {
+      matcher_list: {
+        matchers: [{ predicate: { not_matcher: marked }, on_match: { action: skip } }],
+      },
+    },
   });
 }
 

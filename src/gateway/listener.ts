@@ -26,6 +26,8 @@ const LOGGED_HEADERS = [":method", "x-real-ip", "x-forwarded-for", "forwarded"];
 export interface ListenerOptions {
   /** Another copy of the Lua runtime. */
   readonly luaDirectory?: string | undefined;
+  /** See `BootstrapOptions`. */
+  readonly corsFile?: string | undefined;
 }
 
 export function listener(config: GatewayConfig, options: ListenerOptions): EnvoyJson {
@@ -41,7 +43,7 @@ export function listener(config: GatewayConfig, options: ListenerOptions): Envoy
   };
 }
 
-function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOptions): EnvoyJson {
+function connectionManager(config: GatewayConfig, options: ListenerOptions): EnvoyJson {
   const { upstream_timeout: upstreamTimeout } = config.gateway;
   // Envoy has one for all requests
   const requestTimeout = largest(config, "requestTimeout");
@@ -102,12 +104,12 @@ function connectionManager(config: GatewayConfig, { luaDirectory }: ListenerOpti
       stream_idle_timeout: seconds(Math.max(300_000, requestTimeout, upstreamTimeout) + 1000),
 
       server_header_transformation: "PASS_THROUGH",
-      local_reply_config: localReplies(config),
+      local_reply_config: localReplies(config, options.corsFile !== undefined),
       ...tracing(config),
       access_log: [...accessLogs(config), ...accessLogLines(config)],
       // open connections are reported, even idle ones; the service waits four times as long
       access_log_options: { access_log_flush_interval: seconds(10_000) },
-      http_filters: httpFilters(config, luaDirectory),
+      http_filters: httpFilters(config, options),
       route_config: routeConfiguration(config),
     },
   );

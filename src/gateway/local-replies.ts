@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { REFUSAL, REFUSAL_TEXT } from "../envoy-contract.ts";
+import { HEADER, REFUSAL, REFUSAL_TEXT } from "../envoy-contract.ts";
 import { allOf, anyOf, expression, flags, status } from "./access-log-filters.ts";
 import { decidedAgainst, REFUSED, UNDECIDED, UNPLANNED } from "./decision-metadata.ts";
 import { HSTS_HEADER, overwrite, REQUEST_ID, REQUEST_ID_HEADER } from "./envoy-json.ts";
@@ -22,6 +22,8 @@ interface LocalReply {
   readonly message: string;
   /** Seconds after which the client may retry. */
   readonly retryAfter?: number;
+  /** Replaces a response that had begun: Envoy sends it past the filters. */
+  readonly direct?: true;
   /** Replaces the status that Envoy chose. */
   readonly status?: number;
   readonly headers?: readonly { readonly key: string; readonly value: string }[];
@@ -115,7 +117,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
     message: "the gateway cannot authorize requests at the moment",
     retryAfter: 1,
   },
-  { when: [status("EQ", 502), REFUSED], ...NOT_DELIVERED },
+  { when: [status("EQ", 502), REFUSED], direct: true, ...NOT_DELIVERED },
   { when: [status("EQ", 504)], code: "UPSTREAM_TIMEOUT", message: "the backend did not respond in time" },
   {
     when: [status("EQ", 502)],
@@ -125,6 +127,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
   {
     // the body is larger than what is buffered for response rules
     when: [status("EQ", 500), detail("response_payload_too_large")],
+    direct: true,
     status: 502,
     ...NOT_DELIVERED,
   },
@@ -136,11 +139,13 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
  * Gives Envoy's own responses the envelope of the REST API, or an HTML page if the client is a browser. If Lua filters are to
  * process the response, it is always the envelope, because they would treat a page as the application's response and refuse
  * it. Envoy counts the service's denials among its own responses: they keep their body. Responses of backends are not changed.
+ *
+ * @param cors - tells the filter for CORS the request's origin
  */
-export function localReplies(config: GatewayConfig): EnvoyJson {
+export function localReplies(config: GatewayConfig, cors = false): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
   const mapper = (reply: LocalReply, id: string, form: Form) => {
-    const { when, status: instead, retryAfter, headers: own = [] } = reply;
+    const { when, status: instead, retryAfter, headers: own = [], direct = false } = reply;
     const { format, headers } = FORMS[form].content(reply);
     return {
       // the status first: under load there are many such replies, and reading Accept costs most
@@ -151,6 +156,7 @@ export function localReplies(config: GatewayConfig): EnvoyJson {
         ...(retryAfter === undefined ? [] : [{ key: "retry-after", value: String(retryAfter) }]),
         { key: "vary", value: "accept" },
         { key: REQUEST_ID_HEADER, value: id },
+        ...(cors && !direct ? [{ key: HEADER.origin, value: "%REQ(ORIGIN)%" }] : []),
         ...own,
         ...headers,
       ]),

@@ -63,7 +63,7 @@ export function routeConfiguration(config: GatewayConfig): EnvoyJson {
     name: ROUTE_CONFIG_NAME,
     virtual_hosts: [{ name: "gateway", domains: ["*"], routes: [noTunnels(config), ...routes] }],
     request_headers_to_remove: ["x-backend-url", "x-envoy-external-address", ...Object.values(HEADER)],
-    response_headers_to_remove: ["server", REQUEST_ID_HEADER, REFUSE.header],
+    response_headers_to_remove: ["server", REQUEST_ID_HEADER, REFUSE.header, HEADER.origin],
     ...(config.gateway.security.hsts_header ? { response_headers_to_add: [overwrite(HSTS_HEADER)] } : {}),
   };
 }

@@ -173,6 +173,18 @@ export interface AttributeRootIR {
   readonly source?: { readonly name: string; readonly key: AttributePath };
 }
 
+/** The `cors` head of a set: which pages of other origins may read answers of the gateway, and what they may send. */
+export interface CorsIR {
+  /** Serialized as browsers do; `*` for any, `null` for pages without an origin. */
+  readonly origins: readonly string[];
+  readonly credentials: boolean;
+  readonly methods: readonly string[];
+  /** Names of request headers, in lower case. */
+  readonly headers: readonly string[];
+  /** How long browsers may keep the answer to a preflight; seconds. */
+  readonly maxAge: number;
+}
+
 /** One compiled policy set. */
 export interface PolicySetIR {
   readonly ir: typeof IR_VERSION;
@@ -180,6 +192,8 @@ export interface PolicySetIR {
   readonly version: string;
   readonly default: "deny" | "allow";
   readonly preflight: "deny" | "allow";
+  /** Without it, the gateway's own answers have no CORS headers. */
+  readonly cors?: CorsIR;
   readonly auditRequired: boolean;
   readonly attributes: Readonly<Record<string, AttributeRootIR>>;
   /** `policies`, then `web_policies`, each in source order. */

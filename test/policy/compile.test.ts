@@ -116,6 +116,8 @@ describe("canonical content", () => {
       base.replace("GET /a", "PUT /a"),
       `default: allow\n${base}`,
       `preflight: allow\n${base}`,
+      `cors: { origins: [https://a.test] }\n${base}`,
+      `cors: { origins: [https://a.test], credentials: true }\n${base}`,
       `audit: required\n${base}`,
       `version: v1\n${base}`,
       `graphql: { introspection: allow }\n${base}`,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   createPolicyPublishing,
   type PolicyPublishing,
@@ -28,6 +29,7 @@ export function policiesInProcess(config: GatewayConfig, runtime: string): Polic
       kill: () => undefined,
     },
     runtime,
+    corsFile: join(runtime, "cors.json"),
     metrics: createMetrics(),
     log: createLog({ level: "error", name: "test" }),
   });

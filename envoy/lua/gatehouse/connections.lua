@@ -1,42 +1,14 @@
--- The state of open WebSocket connections: the service writes one small file, and each Envoy worker reads it at most
--- once per second. If the file is missing, out of date, or written by another run of the service, nobody manages the
+-- The state of open WebSocket connections, in one small file per worker of the service. If the file is missing, out of date, or written by another run of the service, nobody manages the
 -- connection any more.
 local contract = require("gatehouse.contract")
-local json = require("gatehouse.json")
+local state_file = require("gatehouse.state_file")
 local CLOSE, CLOSED_BY, CLOSING = contract.CLOSE, contract.CLOSED_BY, contract.CLOSING
 local DECISION, STATE_FILE = contract.DECISION, contract.STATE_FILE
 
 local connections = {}
 
-local LOOK_SECONDS = 1
 -- The service writes every two seconds.
 local STALE_SECONDS = 15
-
--- By path of the file: { looked = unix seconds, state = table or nil }. There is one per worker of the service; if
--- there are more, those of former workers are removed with the others.
-local seen, files = {}, 0
-local MOST_FILES = 64
-
-local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return nil end
-  local text = file:read("*a")
-  file:close()
-  local state = text and json.plain(text)
-  return type(state) == "table" and state or nil
-end
-
-local function current(path, now)
-  local known = seen[path]
-  if known and now - known.looked < LOOK_SECONDS and now >= known.looked then return known.state end
-  local state = read(path)
-  if not known then
-    if files >= MOST_FILES then seen, files = {}, 0 end
-    files = files + 1
-  end
-  seen[path] = { looked = now, state = state }
-  return state
-end
 
 local LOST = { code = 1013, reason = CLOSE.SERVICE_UNAVAILABLE, by = CLOSED_BY.policy }
 
@@ -70,7 +42,7 @@ function connections.check(decision, now)
   if expires_at and now >= expires_at then
     return { code = 1008, reason = CLOSE.TOKEN_EXPIRED, by = CLOSED_BY.expiry }
   end
-  local state = current(decision[DECISION.state_file], now)
+  local state = state_file.read(decision[DECISION.state_file], now)
   if not state or state[STATE_FILE.epoch] ~= decision[DECISION.state_epoch] then return LOST end
   -- a time in the future is as bad as an old one: the clock was set back, and nothing has been written since
   local at = state[STATE_FILE.at]

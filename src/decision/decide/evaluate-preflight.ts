@@ -13,13 +13,23 @@ export interface PreflightPermit extends Permit {
  * whether another request may be sent: the application does not learn who sent it and gets no body, and only the CORS
  * headers of its response are delivered.
  *
+ * Where the set has `cors` and does not forward preflights, the gateway answers them itself. For decisions this is a
+ * denial: nothing is forwarded, whatever else the request could be read as.
+ *
  * @returns `undefined` if the request is not a preflight
  */
 export function evaluatePreflight(evaluation: EvaluationContext): PreflightPermit | Denial | undefined {
-  const { snapshot, request, draft } = evaluation;
+  const { snapshot, sets, request, draft } = evaluation;
   const form = formOf(request);
   if (form === "other") return undefined;
-  if (snapshot.ir.preflight !== "allow") return deny(draft, "PREFLIGHT_DENIED");
+  if (snapshot.ir.preflight !== "allow") {
+    // a customer's own set has no say in what the gateway answers
+    const cors = snapshot === sets[0] ? snapshot.cors : undefined;
+    if (cors === undefined) return deny(draft, "PREFLIGHT_DENIED");
+    if (form === "malformed") return deny(draft, "PREFLIGHT_MALFORMED");
+    const isAllowed = cors.grant(request.headers["origin"]) !== undefined;
+    return deny(draft, isAllowed ? "PREFLIGHT_ANSWERED" : "PREFLIGHT_ORIGIN_NOT_ALLOWED");
+  }
   if (form === "malformed") return deny(draft, "PREFLIGHT_MALFORMED");
   // a body need not be announced: it is certain that there is none only if the proxy sent an empty one
   const problem = request.body === undefined ? (bodyProblem(evaluation) ?? "BODY_UNAVAILABLE") : undefined;

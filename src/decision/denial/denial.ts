@@ -76,6 +76,7 @@ const PUBLIC_MESSAGES = {
   GRAPHQL_LIMIT_EXCEEDED: "the GraphQL request is too large",
   PERSISTED_QUERY_NOT_SUPPORTED: "send the GraphQL document itself",
   PERSISTED_QUERY_NOT_FOUND: "the GraphQL document is not known",
+  PREFLIGHT_ANSWERED: "the gateway answers the CORS preflight",
   PREFLIGHT_DENIED: "the CORS preflight is denied",
   PREFLIGHT_MALFORMED: "the CORS preflight is malformed",
   PRECONDITION_NOT_SUPPORTED: "the precondition cannot be evaluated; repeat the request without it",
@@ -236,7 +237,7 @@ function isGrpc(headers: CanonicalRequest["headers"] | undefined): boolean {
 
 function createTemplate(reason: Reason): Template {
   // An allow has no denial response. Asking for one is a bug, so fail closed.
-  const { status, code, message } = REASONS[REASONS[reason].status < 400 ? "INTERNAL_ERROR" : reason];
+  const { status, code, message } = REASONS[REASONS[reason].code === "ALLOWED" ? "INTERNAL_ERROR" : reason];
   const messages = { none: PUBLIC_MESSAGES[code], reason: message };
   const json = (text: string) =>
     `{"success":false,"error":{"code":"${code}","message":${JSON.stringify(text)},"details":`;

@@ -1,4 +1,6 @@
 import { renderDenial, type DenialResponse } from "../denial/denial.ts";
+import { preflightHeaders, withCors, type CorsGrant } from "../headers/cors-headers.ts";
+import { REASONS } from "../../reasons.ts";
 import type { RawRequest } from "../../request/types.ts";
 import type { AccessRequest, Denial } from "../types.ts";
 
@@ -8,13 +10,19 @@ export interface DenialResponseOptions {
   readonly signInUrl?: string;
 }
 
-/** @returns the response for a denied client; `request` is absent if it could not be read */
+/** @returns the response for a denied client; `access` and `cors` are absent if the request could not be read */
 export function createDenialResponse({
   denialDetails,
   signInUrl,
-}: DenialResponseOptions): (denial: Denial, access: AccessRequest | undefined) => DenialResponse {
-  return ({ reason, request, graphqlErrors, stepUp }, access) =>
-    renderDenial({
+}: DenialResponseOptions): (
+  denial: Denial,
+  access: AccessRequest | undefined,
+  cors: CorsGrant | undefined,
+) => DenialResponse {
+  return ({ reason, request, graphqlErrors, stepUp }, access, cors) => {
+    if (reason === "PREFLIGHT_ANSWERED")
+      return { status: REASONS[reason].status, headers: preflightHeaders(cors), body: "" };
+    const response = renderDenial({
       reason,
       requestId: access?.requestId ?? "",
       method: access?.raw.method ?? "",
@@ -26,6 +34,8 @@ export function createDenialResponse({
       ...(graphqlErrors && { graphqlErrors }),
       ...(stepUp && { stepUp }),
     });
+    return cors === undefined ? response : { ...response, headers: withCors(response.headers, cors) };
+  };
 }
 
 /** The headers for content negotiation, for a request without a canonical reading. */

@@ -1,4 +1,5 @@
 import type { AccessRequest, Denial, Permit } from "../types.ts";
+import type { CorsGrant } from "../headers/cors-headers.ts";
 import type { DenialResponse } from "../denial/denial.ts";
 import type { CarriedPlan } from "./carried-plan.ts";
 import type { HeaderChanges } from "./upstream-headers.ts";
@@ -41,6 +42,8 @@ export interface DecodedCheck {
   readonly reportsUndecided?: boolean;
   /** The caller periodically reports which connections are open. */
   readonly reportsConnections?: boolean;
+  /** Present if a page of the request's origin may read denials. Found by the decision point's server, not by doors. */
+  readonly cors?: CorsGrant;
   /** Names of forged headers that were removed from the request; absent if there are none. */
   readonly forged?: readonly string[];
 }

@@ -1,6 +1,7 @@
 import type { Span, Tracing } from "../../telemetry/tracing.ts";
 import type { RawRequest } from "../../request/types.ts";
 import { denyPermitted } from "../decide/evaluation-context.ts";
+import { originsOf, type Cors } from "../headers/cors-headers.ts";
 import { withoutHeaders } from "../headers/forged-headers.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
@@ -17,6 +18,8 @@ export interface ServingDependencies extends UpstreamHeadersOptions, DenialRespo
   readonly point: DecisionPoint;
   /** Finds the names of headers that the client may not send. */
   readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
+  /** Of the gateway's own policy set in force. */
+  readonly cors: () => Cors | undefined;
   readonly tracing: Tracing;
   /** Creates ids of decisions. */
   readonly nextDecisionId: () => string;
@@ -64,13 +67,15 @@ export function serveDoor<Message, Answer>(
     const check = door.decode(message, call);
     const { access } = check;
     const forged = forgedHeaders(access.raw.headers);
-    if (forged.length === 0) return check;
-    return { ...check, forged, access: { ...access, raw: withoutHeaders(access.raw, forged) } };
+    const cors = dependencies.cors()?.grant(originsOf(access.raw.headers));
+    const known = cors === undefined ? check : { ...check, cors };
+    if (forged.length === 0) return known;
+    return { ...known, forged, access: { ...access, raw: withoutHeaders(access.raw, forged) } };
   }
 
   function encodeDenial(denial: Denial, check?: DecodedCheck, decisionId?: string): Answer {
     try {
-      return encode.denial(denial, check, denialResponse(denial, check?.access), decisionId);
+      return encode.denial(denial, check, denialResponse(denial, check?.access, check?.cors), decisionId);
     } catch (error) {
       log.error({ err: error }, "cannot encode a denial");
       return encode.lastResort;

@@ -13,6 +13,7 @@ import {
   type SegmentIR,
   type WebsocketConnectionIR,
 } from "../../policy/index.ts";
+import { createCors, type Cors } from "../headers/cors-headers.ts";
 import { graphqlEndpoints, type GraphqlEndpoints } from "./graphql-endpoints.ts";
 import { lookedUp, needsOf, type RuleNeeds } from "./needs.ts";
 
@@ -32,6 +33,8 @@ export interface Snapshot {
   /** None if the set has no GraphQL policies. */
   readonly endpoints: GraphqlEndpoints;
   readonly graphql: PreparedGraphql;
+  /** Absent if the set has no `cors`. */
+  readonly cors?: Cors;
 }
 
 export interface PreparedResponse {
@@ -105,6 +108,7 @@ export function createSnapshot(
         of("graphql_policies"),
       ),
     },
+    ...(ir.cors && { cors: createCors(ir.cors) }),
   };
 }
 

@@ -39,6 +39,7 @@ export function compileSource(source: PolicySetSource, fallbackName: string): Po
     version: head.version ?? "v0",
     default: head.default ?? "deny",
     preflight: head.preflight ?? "deny",
+    ...(head.cors && { cors: head.cors }),
     auditRequired: head.auditRequired ?? false,
     attributes: compileAttributes(head),
     rules: source.rules.map(compilePathRule),

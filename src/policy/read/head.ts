@@ -2,6 +2,7 @@ import { quoted } from "../../text/index.ts";
 import { placeName, type Reporter } from "../diagnostics/reporter.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readAttributes } from "./attributes.ts";
+import { readCorsHead } from "./cors-head.ts";
 import { readGraphqlHead } from "./graphql-head.ts";
 import type { HeadSource } from "./policy-source.ts";
 import { readChoice, readString } from "./reader.ts";
@@ -18,6 +19,7 @@ const HEAD: Readonly<Record<string, HeadReader>> = {
   version: (report, node) => given("version", readVersion(report, node)),
   default: (report, node) => given("default", readChoice(report, node, "`default`", ["deny", "allow"])),
   preflight: (report, node) => given("preflight", readChoice(report, node, "`preflight`", ["deny", "allow"])),
+  cors: (report, node) => given("cors", readCorsHead(report, node)),
   audit: (report, node) => ({ auditRequired: readAudit(report, node) }),
   attributes: (report, node) => given("attributes", readAttributes(report, node)),
   graphql: (report, node) => given("graphql", readGraphqlHead(report, node)),

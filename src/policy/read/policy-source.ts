@@ -3,6 +3,7 @@ import type { GraphqlDocumentsIR, GraphqlSchemaIR } from "../graphql-ir.ts";
 import type {
   AttributePath,
   AttributeType,
+  CorsIR,
   FieldPathIR,
   GraphqlSettingsIR,
   MaskAction,
@@ -39,6 +40,7 @@ export interface HeadSource {
   readonly version?: string;
   readonly default?: "deny" | "allow";
   readonly preflight?: "deny" | "allow";
+  readonly cors?: CorsIR;
   readonly auditRequired?: boolean;
   readonly attributes?: readonly AttributeRootSource[];
   readonly graphql?: GraphqlHeadSource;

@@ -34,6 +34,8 @@ export interface EnvoyKeeperOptions {
   /** Folder for its bootstrap and admin socket. */
   readonly runtime: string;
   readonly endpoints: readonly WorkerAddress[];
+  /** File with the CORS headers of Envoy's own responses. */
+  readonly corsFile: string;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Called when a running Envoy has exited. */
@@ -111,10 +113,11 @@ export class EnvoyKeeper {
   async #run(): Promise<void> {
     const config = { ...this.#config, gateway: { ...this.#config.gateway, listen_port: this.#port } };
     const started = Date.now();
-    const { endpoints, binary, runtime, log } = this.#options;
+    const { endpoints, corsFile, binary, runtime, log } = this.#options;
     const envoy = await startEnvoy({
       bootstrap: envoyBootstrap(config, {
         authzEndpoints: endpoints.map(toEndpoint),
+        corsFile,
         ...certificateAuthorities(),
       }),
       binary,

@@ -6,6 +6,7 @@ import { ReleasePublisher, type ReleaseWorkers } from "../../decision/policies/r
 import { isReleaseReport } from "../../decision/policies/release-messages.ts";
 import { caseSensitive, createControlPlaneLink, storeOptions } from "./control-plane-link.ts";
 import { controlPlaneSource } from "../../sync/index.ts";
+import { createCorsFile } from "./cors-file.ts";
 import { provisionsOf } from "./provisions.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -15,6 +16,8 @@ export interface PolicyPublishingDependencies {
   readonly workers: ReleaseWorkers;
   /** Folder for compiled sets; created if missing. */
   readonly runtime: string;
+  /** File with the CORS headers of Envoy's own responses. */
+  readonly corsFile: string;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -35,12 +38,16 @@ export interface PolicyPublishing {
 /** The supervisor's part of policy loading: one process compiles for all. */
 export function createPolicyPublishing(
   config: GatewayConfig,
-  { workers, runtime, metrics, log }: PolicyPublishingDependencies,
+  { workers, runtime, corsFile, metrics, log }: PolicyPublishingDependencies,
 ): PolicyPublishing {
   const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
   const link = createControlPlaneLink(config, { metrics, log });
   const store = new PolicyStore(storeOptions(config, link), { metrics, log });
-  store.beforeChange((main) => publisher.publish({ main }));
+  const writeCors = createCorsFile(corsFile, log);
+  store.beforeChange(async (main) => {
+    await publisher.publish({ main });
+    await writeCors(main);
+  });
   const sets =
     link &&
     new PolicySets(

@@ -194,7 +194,7 @@ export async function createService(
     ),
     forgedHeaders: createForgedHeaders(forgedHeadersOf(config)),
     denialDetails: gateway.denial_details,
-    ...{ ...cookie, tokens },
+    ...{ ...cookie, tokens, cors: () => inForce.current?.main.cors },
     ...(identity.sign_in_url !== undefined && { signInUrl: identity.sign_in_url }),
     tracing,
     nextDecisionId,

@@ -57,6 +57,7 @@ export async function startSupervisor(
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
   const planFile = join(runtime, "worker.json");
+  const corsFile = join(runtime, "cors.json");
   const shared = {
     config,
     listen,
@@ -85,7 +86,7 @@ export async function startSupervisor(
   const readiness = new WorkerReadiness(listen.length, (message) => {
     pool.broadcast(message);
   });
-  const policies = createPolicyPublishing(config, { workers: pool, runtime, metrics, log });
+  const policies = createPolicyPublishing(config, { workers: pool, runtime, corsFile, metrics, log });
   pool.onChange(({ index, pid }) => {
     if (pid !== undefined) return;
     policies.workerEnded(index);
@@ -103,6 +104,7 @@ export async function startSupervisor(
           binary: options.envoy,
           runtime,
           endpoints: listen,
+          corsFile,
           log,
           metrics,
           onEnvoyEnd,

@@ -319,6 +319,7 @@ describe("decision: decide", () => {
         "PERSISTED_QUERY_NOT_FOUND", // graphql/persisted.test.ts, as the next one
         "PERSISTED_QUERY_NOT_SUPPORTED",
         ...(["PREFLIGHT_ALLOWED", "PREFLIGHT_DENIED", "PREFLIGHT_MALFORMED"] as const), // preflight.test.ts
+        ...(["PREFLIGHT_ANSWERED", "PREFLIGHT_ORIGIN_NOT_ALLOWED"] as const), // as these
       ];
       const all = Object.keys(REASONS) as Reason[];
       assert.deepEqual(all.filter((reason) => !seen.has(reason)).sort(), elsewhere.sort());

@@ -154,6 +154,44 @@ describe("decision: CORS preflights", () => {
     assert.equal(outcome(await ask([ORIGIN, METHOD], "", "/explicit")), "DENY IDENTITY_REQUIRED");
   });
 
+  describe("that the gateway answers itself", () => {
+    const CORS = `cors: { origins: ["https://app.test"], credentials: true }\n`;
+    const answering = snapshotOf(
+      `${CORS}default: allow\npolicies:\n  - { resource: OPTIONS /explicit, condition: true }`,
+    );
+    const asked = async (headers: Headers, path?: string, set = answering) =>
+      outcome(await ask(headers, "", path, set));
+
+    it("are for no application: every origin is denied, a listed one with an answer", async () => {
+      for (const path of ["/staff", "/nowhere", "/graphql"])
+        assert.equal(await asked([ORIGIN, METHOD], path), "DENY PREFLIGHT_ANSWERED");
+      for (const other of ["https://evil.test", "http://app.test", "https://app.test:444", "null"])
+        assert.equal(await asked([["origin", other], METHOD]), "DENY PREFLIGHT_ORIGIN_NOT_ALLOWED", other);
+      for (const [name, headers] of Object.entries(malformed))
+        assert.equal(await asked(headers), "DENY PREFLIGHT_MALFORMED", name);
+    });
+
+    it("need no body, and are nobody's", async () => {
+      const access = { method: "OPTIONS", path: "/staff", headers: [ORIGIN, METHOD], body: null } as const;
+      const decision = await deciderOf(answering, { verifier })(
+        accessOf({ ...access, bodies: "on_request" }),
+      );
+      assert.equal(outcome(decision), "DENY PREFLIGHT_ANSWERED");
+    });
+
+    it("are forwarded as before by a rule for OPTIONS, and with `preflight: allow`", async () => {
+      assert.equal(await asked([ORIGIN, METHOD], "/explicit"), "ALLOW CONDITION_TRUE");
+      const open = snapshotOf(`${CORS}preflight: allow\npolicies: []`);
+      for (const origin of [ORIGIN, ["origin", "https://evil.test"]] as const)
+        assert.equal(await asked([origin, METHOD], "/staff", open), "ALLOW PREFLIGHT_ALLOWED");
+    });
+
+    it("take equal origins for equal, however they are spelled", async () => {
+      for (const origin of ["https://app.test:443", "HTTPS://App.Test"])
+        assert.equal(await asked([["origin", origin], METHOD]), "DENY PREFLIGHT_ANSWERED", origin);
+    });
+  });
+
   it("stay bare where another policy set plans something for the answer", () => {
     const preflight = { ir: 1, preflight: true } as const;
     const other = { ir: 1, response: { limit: 10, fields: [] } };

@@ -112,6 +112,7 @@ policies: [
       ["a rule more", (text) => `${text}  - { resource: "GET /c", condition: "true" }\n`],
       ["the default", (text) => `default: allow\n${text}`],
       ["preflights", (text) => `preflight: allow\n${text}`],
+      ["pages of other origins", (text) => `cors: { origins: ["https://a.test"] }\n${text}`],
       ["required audit", (text) => `audit: required\n${text}`],
       ["the version", (text) => `version: v9\n${text}`],
       ["a rule's audit", (text) => text.replace('condition: "true"', 'condition: "true", audit: required')],

@@ -39,12 +39,19 @@ describe("end to end: CORS preflights", function () {
     [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
     upstream.answer = (request, response) => {
       request.on("data", (chunk: Buffer) => received.push(chunk.toString()));
+      if (request.url === "/silent") return;
       const status = request.url === "/nowhere" ? 404 : request.url === "/empty" ? 204 : 200;
       const cors = { "access-control-allow-origin": "https://app.test", vary: "Origin" };
-      response.writeHead(status, { ...cors, "x-secret": SECRET, "content-type": "application/json" });
+      const type = request.url === "/masked" ? "text/plain" : "application/json";
+      response.writeHead(status, { ...cors, "x-secret": SECRET, "content-type": type });
       response.end(`{"name":"${SECRET}"}`);
     };
-    gateway = await startGateway({ backend: upstream.url, issuer, policies: { "default.yaml": POLICIES } });
+    gateway = await startGateway({
+      backend: upstream.url,
+      issuer,
+      policies: { "default.yaml": POLICIES },
+      config: { gateway: { upstream_timeout: "1s", security: { request_size_limit: "1KB" } } },
+    });
   });
   beforeEach(() => {
     upstream.seen.length = 0;
@@ -171,5 +178,102 @@ describe("end to end: CORS preflights", function () {
     ])
       assert.equal(empty.status, 200);
     assert.deepEqual(received, []);
+  });
+
+  describe("in a set with `cors`", () => {
+    const APP = "https://app.test";
+    const CORS = `
+cors: { origins: ["${APP}"], credentials: true }
+policies:
+  - { resource: "* /staff", condition: user.role == "admin" }
+  - { resource: "* /silent", condition: true }
+  - { resource: "* /open", condition: true }
+  - { resource: GET /masked, condition: true }
+response_filters:
+  - { endpoint: /masked, filter_rules: [{ field: name, condition: true, action: remove }] }
+`;
+    const asks = async (path: string, origin: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${gateway.url}${path}`, { ...init, headers: { origin } });
+      await answer.text();
+      return answer;
+    };
+    const grants = ({ headers }: Response) =>
+      ["origin", "credentials"].map((name) => headers.get(`access-control-allow-${name}`));
+    before(async () => {
+      await gateway.writePolicies({ "default.yaml": CORS });
+      await eventually("the set is in force", async () => (await asks("/open", APP)).status === 200);
+    });
+
+    it("are answered by the gateway, with one record and nothing for the application", async () => {
+      for (const ask of Object.values(protocols)) {
+        const { status, text } = await ask("/staff", PREFLIGHT);
+        assert.equal(status, 204);
+        assert.match(text, /"access-control-allow-origin":"https:\/\/app.test"/);
+        assert.match(text, /"access-control-allow-headers":"authorization, content-type"/);
+        const other = await ask("/staff", { ...PREFLIGHT, origin: "https://evil.test" });
+        assert.equal(other.status, 403);
+        assert.ok(!other.text.includes("access-control"), other.text);
+      }
+      assert.deepEqual([upstream.seen, received], [[], []]);
+      const [answered, refused] = ["PREFLIGHT_ANSWERED", "PREFLIGHT_ORIGIN_NOT_ALLOWED"];
+      const reasons = await eventually("four records", async () => {
+        const found = (await gateway.audit()).map(({ reason }) => reason);
+        const ours = found.filter((reason) => reason === answered || reason === refused);
+        return ours.length >= 4 ? ours : undefined;
+      });
+      assert.deepEqual(reasons.sort(), [answered, answered, refused, refused]);
+    });
+
+    const own: readonly (readonly [what: string, path: string, status: number, init?: RequestInit])[] = [
+      ["a denial", "/staff", 401],
+      ["a request that is ambiguous", "/a%2fb", 400],
+      ["what Envoy refuses before the decision", "/open", 413, { method: "POST", body: "x".repeat(2000) }],
+      ["what Envoy answers after the decision", "/silent", 504],
+    ];
+    for (const [what, path, status, init] of own)
+      it(`let pages of listed origins read ${what}, and no others`, async () => {
+        const listed = await asks(path, APP, init);
+        assert.deepEqual([listed.status, ...grants(listed)], [status, APP, "true"]);
+        assert.match(listed.headers.get("vary") ?? "", /\borigin$/);
+        assert.match(listed.headers.get("access-control-expose-headers") ?? "", /x-request-id/);
+        for (const origin of ["https://evil.test", "null", `${APP}, https://evil.test`]) {
+          const other = await asks(path, origin, init);
+          assert.deepEqual([other.status, ...grants(other)], [status, null, null], origin);
+          assert.deepEqual(
+            [...other.headers.keys()].filter((name) => name.startsWith("x-gatehouse")),
+            [],
+          );
+        }
+      });
+
+    it("change nothing of what the application answers", async () => {
+      const answer = await asks("/open", "https://evil.test");
+      assert.deepEqual([answer.status, ...grants(answer)], [200, APP, null]);
+      assert.equal(answer.headers.get("vary"), "Origin");
+    });
+
+    it("show nothing of the gateway's own where a response is replaced that had begun", async () => {
+      const { status, headers } = await asks("/masked", APP);
+      assert.equal(status, 502);
+      assert.deepEqual(
+        [...headers.keys()].filter((name) => name.startsWith("x-gatehouse")),
+        [],
+      );
+    });
+
+    it("grant nothing to a request with two origins", async () => {
+      for (const [path, length] of [
+        ["/staff", 0],
+        ["/open", 5000],
+      ] as const) {
+        const lines = [`POST ${path} HTTP/1.1`, "Host: api.test", `Content-Length: ${length}`];
+        const two = [`Origin: ${APP}`, "Origin: https://evil.test", "Connection: close", "", ""];
+        const { status, headers } = await sendRaw(gateway.port, [...lines, ...two].join("\r\n"));
+        assert.deepEqual(
+          [status, headers["access-control-allow-origin"]],
+          [length > 0 ? 413 : 401, undefined],
+        );
+      }
+    });
   });
 });

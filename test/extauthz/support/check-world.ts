@@ -90,6 +90,7 @@ export async function openCheckWorld() {
         accepted: ["x-user-agent"],
       }),
       denialDetails: "reason",
+      cors: () => snapshot.cors,
       tracing: {
         span: () => ({ recording: true, end: (attributes = {}) => void spans.push(attributes) }),
         shutdown: () => Promise.resolve(),

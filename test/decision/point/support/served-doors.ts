@@ -69,6 +69,7 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
       identityHeaders: createIdentityHeaders([["x-user-id", ["user", "id"]]]),
       forgedHeaders: createForgedHeaders({ names: ["x-user-id"], prefixes: ["x-user-"], accepted: [] }),
       denialDetails: "reason",
+      cors: () => policies.cors,
       tracing: { span: () => ({ recording: false, end: () => undefined }), shutdown: never },
       nextDecisionId: createDecisionIds(),
       log: silentLog,
