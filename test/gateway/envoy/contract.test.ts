@@ -36,6 +36,8 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   "gatehouse/graphql_evaluate.lua": ["refused", "denied"],
   "gatehouse/graphql_socket.lua": ["refused", "result", "error"],
   "gatehouse/graphql_payload.lua": ["extensions"],
+  // a directive of GraphQL
+  "gatehouse/graphql_document.lua": ["stream"],
   "gatehouse/messages.lua": ["type"],
   // where a scanner is
   "gatehouse/other_types.lua": ["closed"],
