@@ -85,7 +85,7 @@ function readingsStated(
   ] as const;
   return ways.filter(({ stated, segmentsOf }) => {
     const segments = segmentsOf(rawSegments);
-    if (stated === "resolved" && !isResolved(segments)) return false;
+    if (stated === "resolved" && isOpen(rawSegments, segments, ofPath)) return false;
     const covering = under.filter(({ covers }) => covers(segments));
     return ofPath.every((check) => isStated(check, stated, covering));
   });
@@ -116,20 +116,38 @@ function decoded(rawSegments: readonly string[]): readonly string[] {
 
 function resolver(found: readonly RefusalCheck[]): Acceptance["segmentsOf"] {
   return (rawSegments) => {
-    let segments = rawSegments;
-    if (found.includes("path_parameter"))
-      segments = segments.map((segment) => segment.split(";", 1).join(""));
-    if (found.includes("encoded_slash")) segments = segments.flatMap((segment) => segment.split(/%2f/i));
+    let segments = cutAndSplit(rawSegments, found);
     if (found.includes("empty_segment")) segments = segments.filter((segment) => segment !== "");
     // a trailing slash is the same resource (decision 0001)
-    return decoded(segments.at(-1) === "" ? segments.slice(0, -1) : segments);
+    return decoded(withoutTrailing(segments));
   };
 }
 
+function cutAndSplit(rawSegments: readonly string[], found: readonly RefusalCheck[]): readonly string[] {
+  const cut = found.includes("path_parameter")
+    ? rawSegments.map((segment) => segment.split(";", 1).join(""))
+    : rawSegments;
+  return found.includes("encoded_slash") ? cut.flatMap((segment) => segment.split(/%2f/i)) : cut;
+}
+
+function withoutTrailing(segments: readonly string[]): readonly string[] {
+  return segments.at(-1) === "" ? segments.slice(0, -1) : segments;
+}
+
 /**
- * Nothing is left that an application which resolves some things might resolve, too: `%3b`, which some decode before
- * they cut at `;`, and empty segments that appear where something was cut or split.
+ * Whether something is left that an application which resolves some things might resolve, too: `%3b`, which some decode
+ * before they cut at `;`; a `%2f` after a `;`, which some split before they cut; and empty segments that appear where
+ * something was cut or split, which some drop.
  */
-function isResolved(segments: readonly string[]): boolean {
-  return segments.every((segment) => segment !== "" && !SEMICOLON_LIKE.test(segment));
+function isOpen(
+  rawSegments: readonly string[],
+  segments: readonly string[],
+  found: readonly RefusalCheck[],
+): boolean {
+  const empty = (all: readonly string[]) => withoutTrailing(all).filter((segment) => segment === "").length;
+  return (
+    rawSegments.some((segment) => /%2f/i.test(segment.split(";").slice(1).join(";"))) ||
+    segments.some((segment) => segment === "" || SEMICOLON_LIKE.test(segment)) ||
+    empty(cutAndSplit(rawSegments, found)) > empty(rawSegments)
+  );
 }
