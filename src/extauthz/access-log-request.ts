@@ -64,10 +64,12 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
         break;
       case HEADERS: {
         const { key, value } = readMapEntry(reader.bytes());
-        const text = value.toString("latin1", 0, MAX_NAME);
-        if (key === ":method") request.method = text;
-        else if (key === "x-real-ip")
-          for (const value of text.split(",")) request.addresses.push([key, value]);
+        if (key === ":method") {
+          request.method = value.toString("latin1", 0, MAX_NAME);
+          break;
+        }
+        const text = value.toString("latin1");
+        if (key === "x-real-ip") for (const value of text.split(",")) request.addresses.push([key, value]);
         else if (ADDRESS_HEADERS.has(key)) request.addresses.push([key, text]);
         break;
       }
@@ -76,6 +78,8 @@ export function readRequest(bytes: Buffer | undefined): LoggedRequest {
     }
   });
   if (request.method === "") request.method = listed;
+  // lists are read from their end: a cut one would end where the client chose
+  if (request.addresses.some(([, list]) => list.length > MAX_TARGET)) request.addresses = [];
   return request;
 }
 

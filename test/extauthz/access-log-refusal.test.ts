@@ -124,6 +124,27 @@ describe("extauthz: what Envoy refused itself", () => {
     ]);
   });
 
+  it("has no address of a list that was cut, because lists are read from their end", () => {
+    const { records, take } = refusals();
+    const response = { response_code: { value: 429 }, response_code_details: "local_rate_limited" };
+    const common = {
+      downstream_direct_remote_address: peer("192.0.2.7"),
+      downstream_remote_address: peer("192.0.2.8"),
+    };
+    const list = (blanks: number) => `1.1.1.1,${" ".repeat(blanks)}6.6.6.6, 9.9.9.9`;
+    for (const blanks of [241, 65_536])
+      take({
+        common,
+        request: { request_headers: { "x-real-ip": "6.6.6.6", "x-forwarded-for": list(blanks) } },
+        response,
+      });
+    const both = "192.0.2.7+192.0.2.8";
+    assert.deepEqual(
+      records.map(({ client_ip }) => client_ip),
+      [`${both}+x-real-ip=6.6.6.6+x-forwarded-for=${list(241)}`, both],
+    );
+  });
+
   it("has the id with which it was answered: Envoy may have made its own no earlier", () => {
     const { records, take } = refusals();
     const request = { request_id: "made-up" };

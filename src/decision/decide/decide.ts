@@ -4,6 +4,7 @@ import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { joinPlans } from "./join-plans.ts";
 import { canonicalize, type CanonicalRequest, type ReadOptions, type Variant } from "../../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
+import { unannouncedBody } from "./http10-body.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { evaluateOperations } from "./evaluate-graphql.ts";
 import { evaluatePath } from "./evaluate-path.ts";
@@ -60,6 +61,9 @@ export interface DeciderDependencies extends EvaluationDependencies {
 
 const NO_SOURCES: TokenSources = {};
 
+const UNANNOUNCED =
+  "conflicting_content_length: a body without `content-length` in HTTP/1.0 (RFC 9112, section 6.1)";
+
 /** One of the customer's own policy sets; without `set` if it is not loaded. */
 interface OwnSet {
   readonly name: string;
@@ -103,6 +107,13 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const canonicalized = canonicalize(access.raw, accept);
     if (!canonicalized.ok) return refuse(draft, canonicalized.refusal);
     const { accepted, stated } = canonicalized;
+    const body = unannouncedBody(access);
+    if (body !== undefined) {
+      const { request } = canonicalized;
+      return body === "unknown"
+        ? deny({ ...draft, request, accepted }, "BODY_NEEDED")
+        : deny({ ...draft, request, accepted }, "AMBIGUOUS_HEADERS", UNANNOUNCED);
+    }
     const canonical = readingsAt(canonicalized, proxy.host);
     const route = findRoute([
       canonical.request,

@@ -4,6 +4,8 @@ import type { ValueObject } from "../../policy/index.ts";
 import { canonicalize, type CanonicalRequest, type RawRequest, type Switch } from "../../request/index.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { createDecider, type DeciderDependencies } from "../decide/decide.ts";
+import { readingsAt } from "../decide/forwarded-host.ts";
+import { createFrontProxyReader } from "../decide/front-proxy.ts";
 import type { Caller } from "../decide/identify.ts";
 import type { EvaluationContext, EvaluationDependencies } from "../decide/evaluation-context.ts";
 import { createOriginCheck, requireOrigin, type OriginCheck } from "../decide/origin-check.ts";
@@ -87,15 +89,16 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const decision = await decide(access);
   const { request, clientIp, trustedPeer, accepted } = decision;
   if (request === undefined) return { decision };
-  const canonical = canonicalize(input.raw, accept);
-  const meantReadings = [request, ...(canonical.ok ? canonical.others : [])];
-  const meant = requireOrigin(caller, originCheck, meantReadings, {
-    host: input.raw.host,
+  // what the decider evaluated
+  const { raw, host } = createFrontProxyReader(frontProxy)(access);
+  const canonical = canonicalize(raw, accept);
+  const readings = canonical.ok
+    ? readingsAt(canonical, host)
+    : { request, others: [], variants: [], switchedOff: new Set<Switch>() };
+  const meant = requireOrigin(caller, originCheck, [readings.request, ...readings.others], {
+    host: host ?? raw.host,
     trustedPeer,
   });
-  const readings = canonical.ok
-    ? canonical
-    : { request, others: [], variants: [], switchedOff: new Set<Switch>() };
   const draft = {
     clientIp,
     trustedPeer,
@@ -112,7 +115,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
       sets: [snapshot],
       request,
       readings,
-      access,
+      access: { ...access, raw },
       caller: meant,
       draft,
     },

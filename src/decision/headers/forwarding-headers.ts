@@ -15,12 +15,15 @@ export const FORWARDING_NAMES: readonly string[] = [
   ),
   ..."cloudfront-viewer-address x-azure-clientip x-azure-socketip x-appengine-user-ip".split(" "),
   ..."x-vercel-forwarded-for x-original-forwarded-for x-envoy-external-address x-coming-from".split(" "),
-  ..."x-remote-ip x-remote-addr x-originating-ip".split(" "),
+  ..."x-remote-ip x-remote-addr remote-addr x-originating-ip x-forward-for x-appengine-remote-addr".split(
+    " ",
+  ),
+  ..."incap-client-ip x-sucuri-clientip ali-cdn-real-ip cdn-src-ip".split(" "),
   // the scheme
   ..."x-scheme x-url-scheme x-original-scheme x-original-proto front-end-https x-arr-ssl wl-proxy-ssl".split(
     " ",
   ),
-  ..."cf-visitor cloudfront-forwarded-proto".split(" "),
+  ..."cf-visitor cloudfront-forwarded-proto x-appengine-https fastly-ssl x-ssl x-https".split(" "),
   // the host and port
   ..."x-host x-http-host-override x-real-host x-real-port x-original-host x-original-port".split(" "),
 ];

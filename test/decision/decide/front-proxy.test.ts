@@ -173,6 +173,15 @@ describe("decision: what proxies say about a request", () => {
     assert.deepEqual(raw.headers, headers.slice(0, 2));
   });
 
+  it("is not believed from others, whatever product's header says it", () => {
+    const names =
+      "incap-client-ip x-sucuri-clientip ali-cdn-real-ip cdn-src-ip x-appengine-remote-addr remote-addr";
+    const schemes = "x-appengine-https fastly-ssl x-ssl x-https x-forward-for";
+    const headers = `${names} ${schemes}`.split(" ").map((name) => [name, "1"] as const);
+    const removed = read("192.0.2.1", headers).raw.headers.filter(([name]) => name !== "x-forwarded-for");
+    assert.deepEqual(removed, []);
+  });
+
   const chains: readonly (readonly [sent: readonly string[], address: string | undefined, hops?: number])[] =
     [
       [[], "10.0.0.1"],

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createOriginCheck } from "../../../src/decision/decide/origin-check.ts";
+import { explainOffline } from "../../../src/decision/explain/explain-offline.ts";
 import { decideOffline, type OfflineRequest } from "../../../src/decision/explain/offline.ts";
 import { createSnapshot } from "../../../src/decision/policies/snapshot.ts";
 import { accessOf, compileText, outcome, snapshotOf, type RequestParts } from "../support.ts";
@@ -79,5 +81,43 @@ describe("decision: offline", () => {
     assert.equal(outcome(off), "ALLOW DEFAULT_ALLOW");
     assert.deepEqual(off.accepted, ["empty_segment"]);
     assert.deepEqual(evaluation?.draft.accepted, ["empty_segment"]);
+  });
+  it("is explained with the host that a trusted proxy reports, as it is decided", async () => {
+    const policies = `
+policies:
+  - { resource: "POST /x", condition: exists(user.id) }
+  - { resource: "POST /h", condition: request.host == "app.example" and request.scheme == "https" }
+`;
+    const headers = [
+      ["cookie", "sid=x"],
+      ["origin", "https://app.example"],
+      ["x-forwarded-host", "app.example"],
+      ["x-forwarded-proto", "https"],
+    ] as const;
+    const explained = async (path: string) => {
+      const { raw } = accessOf({ method: "POST", path, headers });
+      const offline = await decideOffline(snapshotOf(policies), {
+        raw: { ...raw, host: "internal.local" },
+        user: { id: "u-1" },
+        lookup: () => undefined,
+        now: 0,
+        settings: {
+          frontProxy: { trustedProxies: ["127.0.0.1"], backends: [] },
+          cookie: "sid",
+          originCheck: createOriginCheck([]),
+          accept: {},
+          environment: "production",
+          limits: { response: 1, message: 1 },
+        },
+      });
+      const { readings } = offline.evaluation ?? {};
+      const { evaluated } = await explainOffline(offline);
+      const hosts = [readings?.request, ...(readings?.others ?? [])].map((reading) => reading?.host);
+      return [outcome(offline.decision), evaluated.map(({ verdict }) => verdict), hosts];
+    };
+    const hosts = ["app.example", "internal.local"];
+    assert.deepEqual(await explained("/x"), ["ALLOW CONDITION_TRUE", ["true"], hosts]);
+    // with the Host that the proxy sent, the rule does not permit it
+    assert.deepEqual(await explained("/h"), ["DENY CONDITION_FALSE", ["false"], hosts]);
   });
 });

@@ -33,6 +33,39 @@ export const OVER_HTTP10: readonly Case[] = [
       `/open/${coding}`,
     ],
   ]),
+  // Envoy removes what Connection nominates before anything can see it
+  ...(
+    [
+      ["POST", "5\r\nhello\r\n0\r\n\r\n"],
+      ["GET", "5\r\nhello\r\n0\r\nx: y\r\n\r\n"],
+      ["PUT", `30\r\n${http10("GET /open/hidden").padEnd(48, "\n")}\r\n0\r\n\r\n`],
+    ] as const
+  ).map(([method, body]): Case => [
+    `HTTP/1.0 with a Transfer-Encoding that Connection nominates, ${method}`,
+    raw(
+      http10(
+        `${method} /open/nominated`,
+        "Transfer-Encoding: chunked",
+        "Connection: transfer-encoding, keep-alive",
+      ) + body,
+    ),
+    [
+      "AMBIGUOUS_HEADERS",
+      "conflicting_content_length: a body without `content-length` in HTTP/1.0 (RFC 9112, section 6.1)",
+      method,
+      "/open/nominated",
+    ],
+  ]),
+  [
+    "HTTP/1.0 with a Content-Length that Connection nominates",
+    raw(`${http10("POST /open/length", "Content-Length: 5", "Connection: content-length")}hello`),
+    [
+      "AMBIGUOUS_HEADERS",
+      "conflicting_content_length: a body without `content-length` in HTTP/1.0 (RFC 9112, section 6.1)",
+      "POST",
+      "/open/length",
+    ],
+  ],
   [
     "a version that does not exist, with Transfer-Encoding",
     raw(http10("POST /open/12", "Transfer-Encoding: chunked").replace("1.0", "1.2") + "0\r\n\r\n"),
