@@ -1,5 +1,6 @@
 import { isList, isObject } from "../json/index.ts";
 import { evaluate, UNAVAILABLE, type Attributes, type AttributePath } from "../policy/index.ts";
+import { isResult } from "../policy/mask/index.ts";
 import { memberOf } from "./input.ts";
 import { lateReads } from "./late-reads.ts";
 import type { GraphqlEvent, InputValue, EvaluationOptions } from "./types.ts";
@@ -9,9 +10,6 @@ export type EventVerdict =
   | { readonly deliver: true }
   /** `rule` is the first one whose condition is not true; absent if the event cannot be read. */
   | { readonly deliver: false; readonly rule?: string };
-
-/** Members of a complete response (GraphQL, section 7.1). Other members announce parts that follow later. */
-const KNOWN: readonly string[] = ["data", "errors", "extensions"];
 
 /**
  * Evaluates an event by the conditions that remained when the client subscribed. All must be true.
@@ -24,8 +22,7 @@ export function evaluateEvent(
   { env }: Pick<EvaluationOptions, "env">,
 ): EventVerdict {
   if (events.length === 0) return { deliver: true };
-  if (!isObject(payload) || Object.keys(payload).some((name) => !KNOWN.includes(name)))
-    return { deliver: false };
+  if (!isCompleteResult(payload)) return { deliver: false };
   const data = memberOf(payload, "data") ?? null;
   if (data === null) return { deliver: true }; // only errors
   if (!isObject(data)) return { deliver: false };
@@ -34,6 +31,11 @@ export function evaluateEvent(
     if (delivered !== null && !permits(event, delivered, env)) return { deliver: false, rule: event.rule };
   }
   return { deliver: true };
+}
+
+/** Whether an object has no members that announce or contain parts. */
+export function isCompleteResult(payload: InputValue): boolean {
+  return isObject(payload) && isResult(Object.keys(payload));
 }
 
 function permits(event: GraphqlEvent, delivered: InputValue, env: InputValue): boolean {

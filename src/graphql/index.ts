@@ -3,7 +3,7 @@
  */
 export { graphqlErrorBody, graphqlErrors } from "./errors.ts";
 export { evaluateGraphql } from "./evaluate.ts";
-export { evaluateEvent, type EventVerdict } from "./evaluate-event.ts";
+export { evaluateEvent, isCompleteResult, type EventVerdict } from "./evaluate-event.ts";
 export { GRAPHQL } from "./refusals.ts";
 export { readJson } from "./read-json.ts";
 export { readPayload } from "./read-payload.ts";

@@ -3,8 +3,8 @@ import { malformed } from "./types.ts";
 /** One part of `multipart/form-data` (RFC 7578). */
 export interface MultipartPart {
   readonly name: string;
-  /** True if it has a file name and is therefore a file. */
-  readonly filename: boolean;
+  /** A part that has one is a file. */
+  readonly filename: string | undefined;
   /** Empty if there is none. */
   readonly type: string;
   readonly content: Uint8Array;
@@ -60,7 +60,7 @@ function readPart(piece: Buffer): MultipartPart {
   const [, name = "", filename] = DISPOSITION.exec(headers.get("content-disposition") ?? "") ?? [];
   if (name === "") return malformed("a part has no name");
   const content = piece.subarray(start, -2);
-  return { name, filename: filename !== undefined, type: headers.get("content-type") ?? "", content };
+  return { name, filename, type: headers.get("content-type") ?? "", content };
 }
 
 /** RFC 7578, section 4.2: `filename*` is not allowed. Text that needs escapes is read in several ways. */

@@ -31,7 +31,7 @@ export function readMultipart(contentType: string, body: Uint8Array): InputValue
 function readJsonPart(part: MultipartPart | undefined, name: string): InputValue {
   if (
     part?.name !== name ||
-    part.filename ||
+    part.filename !== undefined ||
     !/^(?:application\/json(?:; ?charset=utf-8)?)?$/i.test(part.type)
   ) {
     return malformed("the first two parts must be `operations` and `map`");
@@ -42,8 +42,12 @@ function readJsonPart(part: MultipartPart | undefined, name: string): InputValue
 
 function checkFiles(files: readonly MultipartPart[], names: readonly string[]): void {
   const given = new Set(files.map(({ name }) => name));
+  // a form parser that takes an empty file name for none would read a field, and one may be read for another in
+  // any letter case
+  const named = files.every(({ name, filename }) => filename !== "" && !/^(?:operations|map)$/i.test(name));
   const listed = files.length === names.length && names.every((name) => given.has(name));
-  if (!listed || files.some(({ filename }) => !filename)) malformed("the files do not match `map`");
+  if (!listed || !named || files.some(({ filename }) => filename === undefined))
+    malformed("the files do not match `map`");
 }
 
 /**

@@ -44,6 +44,11 @@ export interface ResponsePlanIR {
    * absent, it is refused.
    */
   readonly otherTypes?: "pass";
+  /**
+   * The response is the result of GraphQL operations that were evaluated. A document with other members than `data`,
+   * `errors` and `extensions` is not delivered.
+   */
+  readonly graphql?: true;
   /** The response is the event stream of a GraphQL subscription: conditions that each of its events must meet. */
   readonly events?: PlannedEventsIR;
   /** Appended to `errors` at the root of the document; the member is created if it is missing. */

@@ -29,6 +29,7 @@ const Shared = {
   document: Text.optional(),
   fields: z.array(Field).optional(),
   errors: Errors.optional(),
+  graphql: z.literal(true).optional(),
   response: z
     .strictObject({
       status: z.int().optional(),
@@ -49,7 +50,7 @@ const CaseFile = z.strictObject({ ...Shared, about: z.string(), cases: z.array(C
 export interface MaskCase {
   readonly name: string;
   readonly document: string;
-  readonly plan: Pick<ResponsePlanIR, "fields" | "errors">;
+  readonly plan: Pick<ResponsePlanIR, "fields" | "errors" | "graphql">;
   readonly response: MaskedResponse;
   /** What both maskers must come to. */
   readonly expected:
@@ -65,7 +66,20 @@ export function allMaskCases(): Map<string, MaskCase[]> {
 function casesOf(file: string): MaskCase[] {
   const { cases, ...shared } = CaseFile.parse(load(readFileSync(new URL(file, FOLDER), "utf8")));
   return cases.map((one) => {
-    const { document, fields = [], errors, response, paths, name, expect, refused } = { ...shared, ...one };
+    const {
+      document,
+      fields = [],
+      errors,
+      graphql,
+      response,
+      paths,
+      name,
+      expect,
+      refused,
+    } = {
+      ...shared,
+      ...one,
+    };
     if (document === undefined || (expect === undefined) === (refused === undefined)) {
       throw new Error(`${file}: ${name ?? ""} needs a document, and either \`expect\` or \`refused\``);
     }
@@ -75,6 +89,7 @@ function casesOf(file: string): MaskCase[] {
       document: text,
       plan: {
         fields: fields.map(plannedField),
+        ...(graphql && { graphql }),
         ...(errors && { errors: errors as Required<ResponsePlanIR>["errors"] }),
       },
       response: (response ?? { status: 200, headers: {} }) as MaskedResponse,

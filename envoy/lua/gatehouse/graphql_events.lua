@@ -1,6 +1,7 @@
 -- Subscriptions whose rules read delivered results: what the operation must select for them, and the verdict on each
 -- result.
 local condition = require("gatehouse.condition")
+local graphql_result = require("gatehouse.graphql_result")
 local json = require("gatehouse.json")
 local values = require("gatehouse.values")
 
@@ -127,18 +128,13 @@ local function permits(event, value, env)
   return event.when ~= false and condition.evaluate(event.when, roots) == true
 end
 
-local RESULT_MEMBERS = { data = true, errors = true, extensions = true }
-
 -- Evaluates one delivered result.
 --   events   of the operation: { { rule, when, key, args, members, paths } }
 --   payload  the execution result, a value of values.lua
 --   env      value of `env`, or nil
 -- -> true if it may be delivered; otherwise false, and the rule that withholds it, or nil if it cannot be parsed
 function graphql_events.evaluate(events, payload, env)
-  if type(payload) ~= "table" or payload.kind ~= "object" then return false end
-  for _, name in ipairs(json.names(payload)) do
-    if not RESULT_MEMBERS[name] then return false end
-  end
+  if not graphql_result.is_complete(payload) then return false end
   local data = payload.members.data
   if data == nil or data == values.null then return true end
   if type(data) ~= "table" or data.kind ~= "object" then return false end

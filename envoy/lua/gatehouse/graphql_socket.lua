@@ -5,6 +5,7 @@ local contract = require("gatehouse.contract")
 local graphql_events = require("gatehouse.graphql_events")
 local graphql_evaluate = require("gatehouse.graphql_evaluate")
 local graphql_payload = require("gatehouse.graphql_payload")
+local graphql_result = require("gatehouse.graphql_result")
 local json = require("gatehouse.json")
 local GRAPHQL, SUBPROTOCOL = contract.GRAPHQL, contract.SUBPROTOCOL
 
@@ -160,6 +161,11 @@ end
 function Socket:result(text, message, id, env)
   local operation = id and self.running[id]
   if not operation then return { drop = true } end
+  -- response rules, which are applied to the message later, would not find their fields in other members
+  local guarded = self.plan.guardedNames or {}
+  if #guarded > 0 and not graphql_result.is_complete(message.members.payload) then
+    return { drop = true, code = GRAPHQL.ACCESS_DENIED }
+  end
   if not operation.events then return { deliver = text } end
   local permitted, rule = graphql_events.evaluate(operation.events, message.members.payload, env)
   if permitted then return { deliver = text } end

@@ -1,4 +1,5 @@
 -- Masks the fields of a JSON document that a plan names, at their spans in the text; every other byte is unchanged.
+local graphql_result = require("gatehouse.graphql_result")
 local json = require("gatehouse.json")
 local json_tape = require("gatehouse.json_tape")
 local mask_actions = require("gatehouse.mask_actions")
@@ -134,16 +135,18 @@ local function change_fields(run)
 end
 
 -- mask.apply(text, plan, context) -> { text, changed, paths, count }, or nil, reason: then nothing may be delivered
---   plan              ResponsePlanIR as plain tables: `fields`, `errors`
+--   plan              ResponsePlanIR as plain tables: `fields`, `errors`, `graphql`
 --   context.response  { status, headers = { name = list of values.lua } }, each may be missing
 --   context.evaluate  condition.evaluate
 -- `count` is of members that were changed; `paths` says where, in at most 50 paths of at most 200 bytes. Reasons: those
--- of json.scan, `plan` for a bad plan, `not_object` where errors are to be added and there is no place.
+-- of json.scan, `plan` for a bad plan, `not_object` where errors are to be added and there is no place, `not_result`
+-- where the result of a GraphQL operation has other members than such results have.
 function mask.apply(text, plan, context)
   local fields = type(plan) == "table" and mask_fields.of(plan.fields)
   if not fields then return nil, "plan" end
   local doc, reason = json.scan(text, REUSE)
   if not doc then return nil, reason end
+  if plan.graphql ~= nil and not graphql_result.is_answer(json.value(doc)) then return nil, "not_result" end
   local run = {
     doc = doc, fields = fields, context = context or {},
     edits = mask_edits.new(doc), paths = mask_paths.new(doc),

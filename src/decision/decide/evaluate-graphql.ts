@@ -1,11 +1,5 @@
 import { carriesNoOperation, graphqlErrors, evaluateGraphql } from "../../graphql/index.ts";
-import {
-  IR_VERSION,
-  type GraphqlErrorIR,
-  type GraphqlPlanIR,
-  type PlannedEventsIR,
-  type PlannedField,
-} from "../../policy/index.ts";
+import { IR_VERSION, type GraphqlPlanIR, type PlannedField } from "../../policy/index.ts";
 import { NO_BODY } from "../../request/index.ts";
 import {
   allow,
@@ -155,6 +149,8 @@ function evaluateReadOperations(
     }
     case "allowed":
       return withAnswerPlan(evaluation, allow(draft, "GRAPHQL_ALLOWED"), [...fields, ...verdict.nulls], {
+        // also if the fields are those of another set or reading, whose plan is joined with this one
+        graphql: fields.length > 0 || verdict.nulls.length > 0 || (graphql.guardedNames ?? []).length > 0,
         errors: verdict.errors,
         events: planEvents(verdict.events, evaluation.with.environment),
       });
@@ -179,7 +175,7 @@ function withAnswerPlan(
   { with: { limits } }: EvaluationContext,
   decision: BarePermit,
   fields: readonly PlannedField[],
-  result: { readonly errors?: readonly GraphqlErrorIR[]; readonly events?: PlannedEventsIR | undefined },
+  result: NonNullable<Parameters<typeof planAnswer>[2]>,
 ): Permit {
   const answer = planAnswer(limits.response, fields, result);
   return answer.response === undefined ? decision : { ...decision, plan: { ir: IR_VERSION, ...answer } };

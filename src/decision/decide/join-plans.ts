@@ -40,6 +40,7 @@ function joinResponses(
   return {
     limit: Math.min(a.limit, b.limit),
     fields: [...a.fields, ...b.fields],
+    ...((a.graphql ?? b.graphql) && { graphql: true }),
     ...(bothPass && { otherTypes: "pass" }),
     ...(errors.length > 0 && { errors }),
     ...(events && { events }),

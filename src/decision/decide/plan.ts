@@ -37,6 +37,7 @@ export function planFields(
 }
 
 /**
+ * @param options.graphql - the response is the result of evaluated operations, and only a complete one may be delivered
  * @param options.errors - added to a GraphQL response
  * @param options.events - conditions on the events of a subscription
  * @param options.othersPass - responses of other types pass; never if an operation was evaluated, because its response
@@ -47,15 +48,19 @@ export function planAnswer(
   limit: number,
   fields: readonly PlannedField[],
   options: {
+    readonly graphql?: boolean;
     readonly errors?: readonly GraphqlErrorIR[];
     readonly othersPass?: boolean;
     readonly events?: PlannedEventsIR | undefined;
   } = {},
 ): Pick<PlanIR, "response"> {
-  const { errors = [], othersPass = false, events } = options;
-  if (fields.length === 0 && events === undefined) return {};
-  const others = othersPass ? ({ otherTypes: "pass" } as const) : {};
-  const more = { ...others, ...(errors.length > 0 && { errors }), ...(events && { events }) };
+  const { graphql = false, errors = [], othersPass = false, events } = options;
+  if (fields.length === 0 && events === undefined && !graphql) return {};
+  const kind = {
+    ...(othersPass && ({ otherTypes: "pass" } as const)),
+    ...(graphql && ({ graphql: true } as const)),
+  };
+  const more = { ...kind, ...(errors.length > 0 && { errors }), ...(events && { events }) };
   return { response: { limit, fields, ...more } };
 }
 

@@ -3,6 +3,7 @@ import {
   GRAPHQL,
   GraphqlRefusal,
   evaluateEvent,
+  isCompleteResult,
   readJson,
   readPayload,
   type GraphqlEvent,
@@ -123,7 +124,10 @@ export class GraphqlConversation {
     const evaluated = events.flatMap((event) => this.#verdict(event, payload) ?? []);
     const asked = rule ?? evaluated[0]?.rule;
     const why = { evaluated, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
-    return deliver ? { ...PASSED, ...why } : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
+    const isGuarded = (this.#desk.plan.guardedNames ?? []).length > 0;
+    return deliver && !(isGuarded && !isCompleteResult(payload))
+      ? { ...PASSED, ...why }
+      : { ...DENIED, code: GRAPHQL.ACCESS_DENIED, ...why };
   }
 
   /** The explained condition over the payload; nothing for a list, whose items are evaluated separately. */

@@ -6,6 +6,7 @@ import { replacementOf, STRICTNESS } from "./actions.ts";
 import { addErrors } from "./add-errors.ts";
 import { parseDocument, seenValue } from "./document.ts";
 import { applyEdits, type Edit } from "./edits.ts";
+import { isAnswer } from "./graphql-result.ts";
 import { elementsPath, memberPath, ROOT_PATH } from "./structural-path.ts";
 
 /** What conditions may read of the response besides its body. */
@@ -24,8 +25,11 @@ export type MaskResult =
       /** Their paths, such as `$.customers[*].ssn`; without duplicates, at most 50. */
       readonly paths: readonly string[];
     }
-  /** The document must not be delivered. `not_object`: there are errors to add, but the document is not an object. */
-  | { readonly ok: false; readonly reason: JsonReason | "not_object" };
+  /**
+   * The document must not be delivered. `not_object`: there are errors to add, but the document is not an object.
+   * `not_result`: it has other members than the result of a GraphQL operation.
+   */
+  | { readonly ok: false; readonly reason: JsonReason | "not_object" | "not_result" };
 
 const MAX_PATHS = 50;
 
@@ -35,11 +39,12 @@ const MAX_PATHS = 50;
  */
 export function maskDocument(
   text: string,
-  plan: Pick<ResponsePlanIR, "fields" | "errors">,
+  plan: Pick<ResponsePlanIR, "fields" | "errors" | "graphql">,
   response: MaskedResponse,
 ): MaskResult {
   const document = parseDocument(text);
   if (!document.ok) return document;
+  if (plan.graphql === true && !isAnswer(document.root)) return { ok: false, reason: "not_result" };
   const masker = new Masker(text, document.root, plan.fields, response);
   masker.visit(document.root, [], ROOT_PATH);
   const { edits, paths } = masker;

@@ -146,6 +146,43 @@ describe("end to end: GraphQL", () => {
     assert.deepEqual(admin.body, { data: { me: { notes: "private" } } });
   });
 
+  it("delivers nothing that an application has outside of `data`, where fields are nulled or masked", async () => {
+    const authorization = `Bearer ${await issuer.token(VIEWER)}`;
+    const scripted = async (query: string, type: string, answer: string) => {
+      const headers = {
+        ...{ authorization, "content-type": "application/json" },
+        ...{ "x-scripted-type": type, "x-scripted-body": encodeURIComponent(answer) },
+      };
+      const init = { method: "POST", headers, body: JSON.stringify({ query }) };
+      const response = await fetch(`${gateway.url}/mounted/scripted`, init);
+      return { status: response.status, text: await response.text() };
+    };
+    const result = '{"data":{"me":{"id":"1"}},"extensions":{}}';
+    for (const [field, isNulled] of [
+      ["notes", true],
+      ["name", false],
+    ] as const) {
+      const query = `query @live { me { id ${field} } }`;
+      for (const part of [
+        `{"patch":[{"op":"replace","path":"/me/${field}","value":"SECRET"}],"revision":2}`,
+        `{"incremental":[{"path":["me"],"data":{"${field}":"SECRET"}}],"hasNext":false}`,
+        `{"id":"1","payload":{"data":{"me":{"${field}":"SECRET"}}}}`,
+      ]) {
+        const events = await scripted(query, "text/event-stream", `data: ${part}\n\ndata: ${result}\n\n`);
+        assert.equal(events.status, 200);
+        assert.match(events.text, /"extensions"/, "a result");
+        assert.doesNotMatch(events.text, /SECRET/, part);
+        const lines = await scripted(query, "application/x-ndjson", `${part}\n${result}\n`);
+        assert.equal(lines.status, isNulled ? 502 : 200);
+        assert.doesNotMatch(lines.text, /SECRET/, part);
+        const whole = await scripted(query, "application/json", part);
+        assert.equal(whole.status, 502);
+        assert.doesNotMatch(whole.text, /SECRET/, part);
+      }
+      assert.equal((await scripted(query, "application/json", result)).status, 200);
+    }
+  });
+
   describe("is not got round by", () => {
     const denied: readonly [string, unknown][] = [
       ["the plain query", { query: "{ me { ssn } }" }],

@@ -45,6 +45,16 @@ describe("events of GraphQL subscriptions in Lua", () => {
     assert.deepEqual([rule, code], ["subscription orderUpdated", "ACCESS_DENIED"]);
   });
 
+  it("drops parts if response rules apply, whatever the operation was", async () => {
+    const guarded = await open({ ...SOCKET_PLAN, guardedNames: ["ssn"] }, "graphql-transport-ws");
+    const parts = event(null, { incremental: [{ path: ["hello"], data: { ssn: 1 } }] });
+    for (const one of [socket, guarded]) await delivered(one, "client", subscribe("{ hello }"));
+    await delivered(socket, "server", parts);
+    await dropped(guarded, parts);
+    await dropped(guarded, event(undefined, { patch: [] }));
+    await delivered(guarded, "server", event({ hello: 1 }, { extensions: {} }));
+  });
+
   it("evaluates every item of a list", async () => {
     await delivered(socket, "client", subscribe("subscription { orderUpdated { customer_id } }"));
     const list = (...customers: unknown[]) =>

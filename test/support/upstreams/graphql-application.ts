@@ -40,6 +40,8 @@ graphql_policies:
   - { query: Customer.notes, condition: user.role == "admin", on_deny: "null" }
   - { mutation: rename, condition: user.role == "admin" }
   - { subscription: orderUpdated, condition: order.customer_id == user.customer_id }
+response_masks:
+  - { api_pattern: "POST /mounted/scripted", fields: [{ name: me.name, condition: true, mask_type: full }] }
 websocket_policies:
   - connection: { path: /graphql, condition: exists(user.id) }
   - connection: { path: /live, condition: exists(user.id) }
@@ -51,8 +53,8 @@ interface OrderEvent {
 }
 
 /**
- * A GraphQL server as people run it: graphql-yoga at `/graphql`, graphql-http mounted in Express at `/mounted`, and graphql-ws
- * and the older subscriptions-transport-ws on any path.
+ * A GraphQL server as people run it: graphql-yoga at `/graphql`, graphql-http mounted in Express at `/mounted`, what the
+ * request's headers say at `/mounted/scripted`, and graphql-ws and the older subscriptions-transport-ws on any path.
  */
 export interface GraphqlApplication {
   readonly url: string;
@@ -117,7 +119,13 @@ export async function startGraphqlApplication(): Promise<GraphqlApplication> {
     },
   });
   const yoga = createYoga({ schema, logging: false, batching: true, maskedErrors: false });
-  const application = express().use("/mounted", createHandler({ schema })).use(yoga);
+  const application = express()
+    .use("/mounted/scripted", (request, response) => {
+      response.setHeader("content-type", request.headers["x-scripted-type"] ?? "");
+      response.end(decodeURIComponent(String(request.headers["x-scripted-body"])));
+    })
+    .use("/mounted", createHandler({ schema }))
+    .use(yoga);
   const server = createServer({ keepAliveTimeout: 0 }, application);
 
   const modern = new WebSocketServer({ noServer: true, handleProtocols: () => "graphql-transport-ws" });
