@@ -229,7 +229,8 @@ export const identity = z
       "Prefix of the WebSocket subprotocol that carries the token, for browsers, which cannot set a header: " +
         "`new WebSocket(url, ['bearer.' + token, 'v1'])`. After a prefix that begins with `base64url.`, such as Kubernetes' " +
         "`base64url.bearer.authorization.k8s.io.`, the token is encoded in base64url. The gateway removes this subprotocol; " +
-        "the client must offer another one, which the application can choose.",
+        "the client must offer another one, which the application can choose. Next to such a token, the application does not " +
+        "get `identity.cookie`: a page of any site can open the WebSocket, so the cookie may be another user's.",
     ),
     api_keys: setting(
       choice("refuse", "accept", "forward"),

@@ -54,7 +54,7 @@ interface Facts {
   readonly connection?: WebsocketConnectionIR;
   readonly request?: CanonicalRequest;
   readonly identity?: Identity;
-  /** The caller's cookie must not be used because of the request's origin: it is withheld from the application. */
+  /** The cookie with a token is withheld from the application: because of the request's origin, or beside a subprotocol's. */
   readonly cookieWithheld?: true;
   /** The token's subprotocol is withheld from the application. */
   readonly protocolWithheld?: true;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { WebSocketServer } from "ws";
+import { WebSocket as HeaderSocket, WebSocketServer } from "ws";
 import { eventually } from "../support/eventually.ts";
 import { FakeControlPlane } from "../support/fake-control-plane.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
@@ -80,6 +81,7 @@ describe("clients: identity as providers and proxies have it", () => {
         identity: {
           issuer: issuer.url,
           audience: issuer.audience,
+          cookie: "sid",
           token_header: "cf-access-jwt-assertion",
           websocket_protocol: K8S,
           alb: { signers: [ARN], keys_url: backend },
@@ -189,6 +191,17 @@ describe("clients: identity as providers and proxies have it", () => {
     socket.send("hello");
     assert.equal(await echoed, "echo hello");
     socket.close();
+    // another site's page, with its own token and the cookie of the browser's user
+    const headers = {
+      cookie: `a=b; sid=${await issuer.token({ sub: "victim" })}`,
+      "sec-fetch-site": "cross-site",
+    };
+    const foreign = new HeaderSocket(`${gateway.url.replace("http", "ws")}/ws`, [token, "v1.app"], {
+      headers,
+    });
+    await once(foreign, "open");
+    foreign.close();
+    assert.deepEqual([seen["cookie"], seen["x-user-id"] === "victim"], ["a=b", false]);
     assert.equal((await connect([await encode({ role: "viewer" }), "v1.app"])).opened, false);
     assert.equal((await connect([token])).opened, false);
     assert.equal((await connect(["v1.app"])).opened, false);

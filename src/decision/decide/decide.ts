@@ -136,10 +136,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         canonical,
         dependencies.tokens ?? NO_SOURCES,
       );
+      // every site may choose the subprotocols, so the token need not be that of the cookie's owner
+      const cookieWithheld = withheld !== undefined || protocolWithheld;
       const readings =
-        withheld === undefined || dependencies.cookie === undefined
-          ? tokenless
-          : readingsWithoutCookie(tokenless, access.raw.headers, dependencies.cookie);
+        cookieWithheld && dependencies.cookie !== undefined
+          ? readingsWithoutCookie(tokenless, access.raw.headers, dependencies.cookie)
+          : tokenless;
       const { request, others, variants } = readings;
       const caller =
         dependencies.controlPlane === undefined
@@ -154,6 +156,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         ...{ ...draft, request, accepted },
         ...(stated !== undefined && { readAs: stated }),
         ...(protocolWithheld && { protocolWithheld }),
+        ...(cookieWithheld && { cookieWithheld }),
       };
       const identified = { ...read, ...(identity && { identity }) };
       if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
@@ -161,7 +164,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       // the application gets the identity of the draft, which is nobody's if the caller was refused
       const known =
         withheld !== undefined
-          ? { ...read, cookieWithheld: true as const, detail: `the cookie is ignored: ${withheld}` }
+          ? { ...read, detail: `the cookie is ignored: ${withheld}` }
           : refused
             ? read
             : identified;

@@ -11,6 +11,7 @@ import {
   outcome,
   snapshotOf,
   useIssuer,
+  verifierFor,
   type RequestParts,
 } from "../support.ts";
 
@@ -21,6 +22,9 @@ policies:
   - { resource: "GET /anyone", condition: not exists(user.id) or user.role == "admin" }
   - { resource: "GET /seen", condition: 'exists(request.headers["cf-access-jwt-assertion"])' }
   - { resource: "GET /offers", condition: 'request.headers["sec-websocket-protocol"] == "v1, v2"' }
+websocket_policies:
+  - connection: { path: /socket, condition: user.role == "admin" and request.headers.cookie == "a=b" }
+  - connection: { path: /public/socket, condition: "true" }
 `;
 const PREFIX = "bearer.";
 const K8S = "base64url.bearer.authorization.k8s.io.";
@@ -30,9 +34,13 @@ type Headers = NonNullable<RequestParts["headers"]>;
 describe("decision: where callers' tokens may be", () => {
   const idp = useIssuer();
   const snapshot = snapshotOf(POLICIES);
-  const decide = async (parts: RequestParts, tokens: TokenSources): Promise<Decision> =>
+  const decide = async (
+    parts: RequestParts,
+    tokens: TokenSources,
+    verifier = idp.verifier,
+  ): Promise<Decision> =>
     deciderOf(snapshot, {
-      verifier: idp.verifier,
+      verifier,
       tokens,
       originCheck: createOriginCheck([]),
       ...(tokens.cookie !== undefined && { cookie: tokens.cookie }),
@@ -195,6 +203,39 @@ describe("decision: where callers' tokens may be", () => {
       assert.equal(await outcomeOf("/public", both, tokens), "DENY TOKEN_MALFORMED");
       const forged = `${token.slice(0, -8)}AAAAAAAA`;
       assert.match(await outcomeOf("/public", offer(`${PREFIX}${forged}, v1`), tokens), /^DENY TOKEN_/);
+    });
+    it("names the caller beside a cookie, which may be another user's: neither rules nor the application get that", async () => {
+      const sources = { ...tokens, cookie: "sid" };
+      const upstream = createUpstreamHeaders({
+        identityHeaders: (identity) => ({ set: [["x-user-id", identity?.userId ?? ""]], remove: [] }),
+        cookie: "sid",
+        tokens,
+      });
+      const victim = await idp.token({ sub: "victim", role: "admin" });
+      const open = async (protocols: string, site: string, path = "/socket", verifier = idp.verifier) => {
+        const headers: Headers = [
+          ["connection", "Upgrade"],
+          ["upgrade", "websocket"],
+          ["sec-websocket-version", "13"],
+          ["sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="],
+          ["sec-websocket-protocol", protocols],
+          ["cookie", `a=b; sid=${victim}`],
+          ["sec-fetch-site", site],
+        ];
+        const decision = await decide({ path, headers }, sources, verifier);
+        if (decision.verdict !== "ALLOW") return outcome(decision);
+        const { set } = upstream(decision, { access: accessOf({ headers }), carries: new Set() });
+        return Object.fromEntries(set.filter(([name]) => ["x-user-id", "cookie"].includes(name)));
+      };
+      const offered = `${PREFIX}${await admin({ sub: "attacker" })}, v1`;
+      const [nobody, attacker] = ["", "attacker"].map((id) => ({ "x-user-id": id, cookie: "a=b" }));
+      for (const site of ["cross-site", "same-origin"])
+        assert.deepEqual(await open(offered, site), attacker, site);
+      // while nobody can tell whose token it is, too
+      const early = await open(offered, "cross-site", "/public/socket", verifierFor(idp.issuer));
+      assert.deepEqual(early, nobody);
+      assert.deepEqual(await open("v1", "cross-site", "/public/socket"), nobody);
+      assert.deepEqual(await open("v1", "same-origin", "/public/socket"), { "x-user-id": "victim" });
     });
     it("is left alone where it carries no token", async () => {
       assert.equal(await outcomeOf("/offers", offer("v1, v2"), tokens), "ALLOW CONDITION_TRUE");
