@@ -75,7 +75,11 @@ describe("sign-ins, refreshes and suspensions at once", () => {
       const inProgress = await db.transaction();
       try {
         await shares(inProgress);
-        const alone = db.transaction(takesAlone).then(() => done.push("alone"));
+        const alone = db.transaction(async (trx) => {
+          await takesAlone(trx);
+          // while it has the lock: others may hear of its end sooner than this one
+          done.push("alone");
+        });
         await eventually("somebody who wants it alone", async () => (await waiting()) === 1);
         const later = comes().then(() => done.push("shared"));
         await eventually(
