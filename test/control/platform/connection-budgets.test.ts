@@ -8,6 +8,7 @@ import {
   type Workload,
 } from "../../../src/control/platform/connection-budgets.ts";
 import { createAuthenticator } from "../../../src/control/authenticator.ts";
+import { newId } from "../../../src/control/platform/ids.ts";
 import { createGatewayFeed } from "../../../src/control/gateway/feed.ts";
 import { healthRouter } from "../../../src/control/health.ts";
 import { allRoutes } from "../../../src/control/routes.ts";
@@ -279,6 +280,43 @@ describe("connection budgets", () => {
       }
       const { body } = await control.request("GET", `/customers/${loud}/users`, { as: null, headers: one });
       assert.deepEqual(body.data, []);
+    });
+
+    it("nor do they wait for the look-up of somebody who has yet to prove who they are", async () => {
+      const quiet = await makeCustomer(control, "Third");
+      const { secret } = await makeKey(control, { customerId: quiet });
+      const held = await database.db.transaction();
+      try {
+        await held.raw("lock table clients in access exclusive mode");
+        const unknown = Array.from({ length: 3 }, () =>
+          fetch(`${control.url}/oauth2/token`, {
+            method: "POST",
+            body: new URLSearchParams({
+              grant_type: "client_credentials",
+              client_id: newId("client"),
+              client_secret: "x",
+            }),
+          }),
+        );
+        await eventually("their share is used up", async () => {
+          const { rows } = await held.raw<{ rows: { n: number }[] }>(
+            "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          );
+          return (rows[0]?.n ?? 0) >= 2;
+        });
+        const { status } = await control.request("GET", `/customers/${quiet}`, {
+          as: null,
+          headers: bearer(secret),
+        });
+        assert.equal(status, 200);
+        await held.rollback();
+        assert.deepEqual(
+          await Promise.all(unknown.map(async (answer) => (await answer).status)),
+          [401, 401, 401],
+        );
+      } finally {
+        if (!held.isCompleted()) await held.rollback();
+      }
     });
 
     it("the health page tells of the database, not of those who wait for the API's connections", async () => {

@@ -10,11 +10,11 @@ import { countedSubject } from "../rate-limits/subject.ts";
  *
  * @param serve - gets the signal that is aborted then
  */
-export async function asCaller(
+export async function asCaller<T>(
   caller: string,
   response: Response,
-  serve: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+  serve: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const gone = new AbortController();
   const abort = () => {
     gone.abort(new ApiError("MALFORMED_REQUEST", { message: "the client disconnected" }));
@@ -23,7 +23,7 @@ export async function asCaller(
   if (response.destroyed) abort();
   else response.once("close", abort);
   const { signal } = gone;
-  await forCaller({ id: caller, signal }, () => serve(signal));
+  return forCaller({ id: caller, signal }, () => serve(signal));
 }
 
 /** Whose work it is: several keys of one customer are one caller. */

@@ -47,12 +47,19 @@ export function oauthRouter(
   const count = (response: Response, subject: string) =>
     countRequest(response, "authentication", subject, limiter);
 
+  /** Until it is known who asks, the address is the caller: finding out takes a connection as well. */
+  const asUnknown = <T>(request: Request, response: Response, work: () => Promise<T>): Promise<T> =>
+    asCaller(callerOf(anonymousActor(request)), response, work);
+
   /** Authentication, rate limit, then the endpoint's own code: in the same order as in the frame. */
   const forClients =
     (serve: ServeClient): Serve =>
     async (request, response) => {
       const form = await settled(readForm(request));
-      const client = form instanceof OAuthError ? form : await authenticate(request, form);
+      const client =
+        form instanceof OAuthError
+          ? form
+          : await asUnknown(request, response, () => authenticate(request, form));
       const refused = client instanceof OAuthError;
       await count(response, refused ? anonymousActor(request).id : client.id);
       if (form instanceof OAuthError) throw form;
@@ -95,7 +102,7 @@ export function oauthRouter(
       OAUTH_PATHS.userInfo,
       ["GET", "POST"],
       async (request, response) => {
-        const token = await bearerOf(request, tokens);
+        const token = await asUnknown(request, response, () => bearerOf(request, tokens));
         await count(response, token instanceof OAuthError ? anonymousActor(request).id : token.claims.sub);
         if (token instanceof OAuthError) throw token;
         sendJson(response, userInfo(settings, token));
