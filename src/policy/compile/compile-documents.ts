@@ -45,8 +45,8 @@ function readJson(text: string): { readonly value: JsonValue } | string {
     const { value, duplicateMember } = parseJson(text, LIMITS);
     return duplicateMember ? "an object has a duplicate member" : { value };
   } catch (error) {
-    if (error instanceof JsonError) return error.message;
-    throw error;
+    if (!(error instanceof JsonError)) throw error;
+    return error.message;
   }
 }
 
@@ -77,7 +77,8 @@ function isDocument(text: string): boolean {
     parse(text, { noLocation: true });
     return true;
   } catch (error) {
-    if (error instanceof GraphQLError || error instanceof RangeError) return false; // nested too deeply
-    throw error;
+    // a RangeError: nested too deeply
+    if (!(error instanceof GraphQLError || error instanceof RangeError)) throw error;
+    return false;
   }
 }
