@@ -247,6 +247,8 @@ export abstract class OperandParser extends EmbeddedActionsParser {
 
   private reportIndex(span: TextSpan): void {
     const hint = "to search a list, write `.includes(value)`; member names of an object are strings";
-    this.found.push(errorAt(span, "index-access", "a member's name must be a string", hint));
+    // what error recovery has put together may end before it starts
+    const within = { start: span.start, end: Math.max(span.end, span.start + 1) };
+    this.found.push(errorAt(within, "index-access", "a member's name must be a string", hint));
   }
 }
