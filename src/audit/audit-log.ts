@@ -5,7 +5,7 @@ import { Durable } from "./durable.ts";
 import { minimalOutcome, minimalRecord } from "./minimal-record.ts";
 import { Retry } from "./retry.ts";
 import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./serialize.ts";
-import { RateBudget } from "./rate-budget.ts";
+import { RateBudget } from "../runtime/rate-budget.ts";
 import { AuditTally, type AuditMetrics } from "./tally.ts";
 import type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
 import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
@@ -100,7 +100,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     this.#dependencies = dependencies;
     this.wantsTrace = options.level === "debug";
     this.#maxLine = this.wantsTrace ? MAX_TRACED_LINE : MAX_LINE;
-    this.#refusals = new RateBudget(options.refusalRate ?? REFUSALS_PER_SECOND);
+    this.#refusals = new RateBudget({ perSecond: options.refusalRate ?? REFUSALS_PER_SECOND });
     const { metrics } = dependencies;
     this.#retry = new Retry(dependencies.log);
     this.#tallies = { decision: AuditTally.ofDecisions(metrics), outcome: AuditTally.ofOutcomes(metrics) };

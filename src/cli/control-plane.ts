@@ -1,8 +1,7 @@
 import { Command } from "commander";
-import type { GatewayConfig } from "../config/index.ts";
 import { startControlPlane, type ControlPlane } from "../processes/control-plane/start.ts";
 import { serveControlPlaneMetrics } from "../processes/control-plane/metrics.ts";
-import { createLog } from "../telemetry/log.ts";
+import { controlPlaneLog } from "./control-plane-log.ts";
 import { ownerLines } from "./owner-link.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION, loadConfig, portOption } from "./options.ts";
 import { untilSignal } from "./run.ts";
@@ -47,10 +46,6 @@ export function controlPlaneCommand(): Command {
         await served.close();
       }
     });
-}
-
-export function controlPlaneLog({ telemetry }: GatewayConfig) {
-  return createLog({ level: telemetry.log_level, name: "control-plane" });
 }
 
 /** The ready line, and the setup link until the environment has an owner. */

@@ -20,7 +20,7 @@ import type { UnitOrigin } from "../control/platform/unit.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { CONFIG_OPTION, DATA_DIR_OPTION } from "./options.ts";
 import { beforeSignals } from "./run.ts";
-import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/open-environment.ts";
 
 /** Which database to open, and how. */
 export interface OpenOptions {

@@ -2,8 +2,8 @@ import {
   databaseLocation,
   openEnvironment,
   type OpenedEnvironment,
-} from "../processes/control-plane/start.ts";
-import { controlPlaneLog } from "./control-plane.ts";
+} from "../processes/control-plane/open-environment.ts";
+import { controlPlaneLog } from "./control-plane-log.ts";
 import type { OpenOptions } from "./keys.ts";
 import type { LocateOptions } from "./migrate.ts";
 import { loadConfig } from "./options.ts";

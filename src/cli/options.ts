@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
-import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
+import { resolve } from "node:path";
+import { loadGatewayConfig, type GatewayConfig, type LoadOptions, type LoadResult } from "../config/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 
 /** `--config` of the commands that run something. */
@@ -27,10 +28,26 @@ export function loadConfig(
   needs: readonly string[],
   overrides: Readonly<Record<string, unknown>> = {},
 ): GatewayConfig {
-  const path = file ?? (existsSync("gateway.yaml") ? "gateway.yaml" : undefined);
-  const result = loadGatewayConfig({ ...(path !== undefined && { file: path }), needs, overrides });
+  const result = loadGatewayConfig({ ...fileOption(file), needs, overrides });
   if (!result.ok) throw new ExitError(result.errors, EXIT_USAGE);
   return result.config;
+}
+
+/**
+ * @returns the file that {@link loadConfig} reads, if there is one, and a function that reads it again in the same way
+ */
+export function configFile(
+  file: string | undefined,
+  needs: readonly string[],
+): { readonly path: string; readonly load: () => LoadResult } | undefined {
+  const { file: path } = fileOption(file);
+  if (path === undefined) return undefined;
+  return { path: resolve(path), load: () => loadGatewayConfig({ file: path, needs }) };
+}
+
+function fileOption(file: string | undefined): Pick<LoadOptions, "file"> {
+  const path = file ?? (existsSync("gateway.yaml") ? "gateway.yaml" : undefined);
+  return path === undefined ? {} : { file: path };
 }
 
 /** Parses a port given on the command line. */

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { newId } from "../control/platform/ids.ts";
 import { replaceSetupLink } from "../control/resources/dashboard-users/links.ts";
-import type { ControlPlane, OpenedEnvironment } from "../processes/control-plane/start.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/open-environment.ts";
+import type { ControlPlane } from "../processes/control-plane/start.ts";
 import { ExitError, EXIT_FINDINGS, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
 import { ownCommand, shellWord } from "./own-command.ts";

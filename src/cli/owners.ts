@@ -5,7 +5,7 @@ import { newId } from "../control/platform/ids.ts";
 import { ExitError, EXIT_USAGE } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
 import { addressOf, URL_OPTION } from "./owner-link.ts";
-import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/open-environment.ts";
 
 interface ResetOptions extends OpenOptions {
   readonly email: string;

@@ -5,7 +5,7 @@ import { newId } from "../control/platform/ids.ts";
 import { inBackticks } from "../text/index.ts";
 import { ExitError, EXIT_FINDINGS } from "./exit.ts";
 import { environmentCommand, withEnvironment, type OpenOptions } from "./keys.ts";
-import type { OpenedEnvironment } from "../processes/control-plane/start.ts";
+import type { OpenedEnvironment } from "../processes/control-plane/open-environment.ts";
 import { SEALED_COLUMNS } from "../control/sealed-columns.ts";
 
 interface RotateOptions extends OpenOptions {

@@ -16,7 +16,7 @@ import { findEnvoy } from "../gateway/index.ts";
 import { PACKAGED_POLICIES } from "../processes/control-plane/sandbox-seed.ts";
 import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { controlPlaneLog } from "./control-plane.ts";
+import { controlPlaneLog } from "./control-plane-log.ts";
 import { DATA_DIRECTORY, UP_FILE, type UpState } from "./demo.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { portOption } from "./options.ts";

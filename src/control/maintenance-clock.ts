@@ -1,3 +1,4 @@
+import { databaseNow } from "../storage/index.ts";
 import type { ControlContext } from "./platform/context.ts";
 
 /** The difference between this instance's clock and the database's beyond which the log warns. */
@@ -18,10 +19,10 @@ export function createMaintenanceClock({
   let differ = false;
   return async () => {
     const before = clock();
-    const { now } = await db.select({ now: db.raw("clock_timestamp()") }).first<{ now: Date }>();
-    const aheadMs = Math.max(0, before - now.getTime());
+    const now = (await databaseNow(db)).getTime();
+    const aheadMs = Math.max(0, before - now);
     // read after the query, so that a slow one does not look like a difference
-    const behindMs = Math.max(0, now.getTime() - clock());
+    const behindMs = Math.max(0, now - clock());
     const isFar = Math.max(aheadMs, behindMs) > MAX_DIFFERENCE_MS;
     if (isFar && !differ)
       log.warn(

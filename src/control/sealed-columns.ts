@@ -3,7 +3,7 @@ import { SEALED_ANSWERS } from "./platform/frame/idempotency.ts";
 import { SEALED_SIGNING_KEYS } from "./sign-in/issuer/key-store.ts";
 import { SEALED_PROVIDER_KEYS } from "./sandbox/provider/keys.ts";
 import { SEALED_PROVIDER_STATE } from "./sandbox/provider/adapter.ts";
-import { SEALED_ID_TOKENS } from "./sign-in/complete-sign-in.ts";
+import { SEALED_ID_TOKENS } from "./sign-in/sealed-id-tokens.ts";
 import { SEALED_FLOWS } from "./sign-in/flow-store.ts";
 import { SEALED_WEBHOOKS } from "./resources/webhooks/service.ts";
 import type { SealedColumns } from "./platform/sealed-columns.ts";

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { JobLog } from "../runtime/every.ts";
+import { SharedBudget } from "../runtime/shared-budget.ts";
 import { errorMessage } from "../text/index.ts";
 import { getText, StatusError, type HttpJsonOptions } from "./http-json.ts";
 
@@ -16,9 +17,13 @@ export interface AlbKeysOptions {
 /** Load balancers of a region share few keys at a time. */
 const MAX_KEYS = 100;
 const KEY_TTL_MS = 24 * 3_600_000;
-/** Anyone can make up a key's name: at most so many requests in a while, whatever is asked for. */
-const MAX_REQUESTS = 10;
-const REQUESTS_MS = 30_000;
+/**
+ * Anyone can make up a key's name. The requests of one client's network are limited, so that it cannot delay the look-up of a
+ * new key for everybody else, and so are all of them together.
+ */
+const OF_ONE = 10;
+const OF_ALL = 100;
+const SECONDS = 30;
 /** How long a name without a key is remembered. */
 const MISSING_MS = 30_000;
 
@@ -29,24 +34,28 @@ export class AlbKeys {
   readonly #missing: LRUCache<string, MissingKey>;
   readonly #underWay = new Map<string, Promise<KeyObject | MissingKey>>();
   readonly #closing = new AbortController();
-  #windowEnds = 0;
-  #requests = 0;
+  readonly #requests: SharedBudget;
 
   constructor(options: AlbKeysOptions) {
     this.#options = options;
     const timing = { max: MAX_KEYS, perf: { now: options.clock }, ttlResolution: 0 };
     this.#keys = new LRUCache({ ...timing, ttl: KEY_TTL_MS });
     this.#missing = new LRUCache({ ...timing, ttl: MISSING_MS });
+    const budget = (burst: number) => ({ perSecond: burst / SECONDS, burst, clock: options.clock });
+    this.#requests = new SharedBudget({ total: budget(OF_ALL), perSource: budget(OF_ONE) });
   }
 
-  /** @param url - of the key; built from the configuration and a name in the form of a UUID */
-  find(url: URL): Promise<KeyObject | MissingKey> {
+  /**
+   * @param url - of the key; built from the configuration and a name in the form of a UUID
+   * @param source - the network of the client that presented the token
+   */
+  find(url: URL, source: string): Promise<KeyObject | MissingKey> {
     const { href } = url;
     const known = this.#keys.get(href) ?? this.#missing.get(href);
     if (known !== undefined) return Promise.resolve(known);
     let found = this.#underWay.get(href);
     if (found === undefined) {
-      if (!this.#mayRequest()) return Promise.resolve("unavailable");
+      if (!this.#requests.take(source)) return Promise.resolve("unavailable");
       found = this.#fetch(url).finally(() => this.#underWay.delete(href));
       this.#underWay.set(href, found);
     }
@@ -55,17 +64,6 @@ export class AlbKeys {
 
   close(): void {
     this.#closing.abort();
-  }
-
-  #mayRequest(): boolean {
-    const now = this.#options.clock();
-    // the second condition keeps a clock that was set back from blocking for longer
-    if (now >= this.#windowEnds || this.#windowEnds - now > REQUESTS_MS) {
-      this.#windowEnds = now + REQUESTS_MS;
-      this.#requests = 0;
-    }
-    this.#requests += 1;
-    return this.#requests <= MAX_REQUESTS;
   }
 
   async #fetch(url: URL): Promise<KeyObject | MissingKey> {

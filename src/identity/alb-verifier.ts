@@ -51,7 +51,7 @@ export function createAlbVerifier(
   const keys = new AlbKeys({ http: { timeoutMs: resolved.requestTimeoutMs, fetch }, clock, log });
   const cache = new TokenCache(resolved.cacheSize, metrics);
 
-  const check = async (token: string): Promise<Verified | TokenRejection> => {
+  const check = async (token: string, source: string): Promise<Verified | TokenRejection> => {
     const reading = readAlbToken(token, resolved);
     if (!reading.ok) return reading;
     const { header, payload, kid, signature, signed, expires } = reading;
@@ -62,7 +62,7 @@ export function createAlbVerifier(
       return reject("TOKEN_ISSUER_MISMATCH", "the token's `iss` is not the configured one");
     if (clients.length > 0 && !clients.some((client) => client === header["client"]))
       return reject("TOKEN_AUDIENCE_MISMATCH", "the token's `client` is not a configured one");
-    const key = await keys.find(signer.keyUrl(kid));
+    const key = await keys.find(signer.keyUrl(kid), source);
     if (key === "unavailable")
       return reject("IDENTITY_NOT_READY", "the load balancer's key could not be loaded");
     if (key === "unknown") return reject("TOKEN_KEY_UNKNOWN", "the load balancer's key does not exist");
@@ -82,9 +82,9 @@ export function createAlbVerifier(
 
   return {
     cached: (token) => cache.get(token, GENERATION, clock()),
-    async verify(token): Promise<IdentityResult> {
+    async verify(token, source = ""): Promise<IdentityResult> {
       try {
-        const verified = await check(token);
+        const verified = await check(token, source);
         if (!verified.ok) return verified;
         const { identity, validFrom: from, validUntil } = verified;
         const result = Object.freeze({ ok: true as const, identity });

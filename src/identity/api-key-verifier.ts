@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ValueObject } from "../policy/value.ts";
+import { RateBudget } from "../runtime/rate-budget.ts";
 import { API_KEY } from "./claims.ts";
 import { reject } from "./token-header.ts";
 import type { Identity, IdentityResult, TokenVerifier } from "./types.ts";
@@ -50,16 +51,7 @@ export function createApiKeyVerifier({ lookup, clock = Date.now }: ApiKeyVerifie
   const accepted = new LRUCache<string, Entry>({ max: SIZE });
   const refused = new LRUCache<string, Entry>({ max: SIZE });
   const underWay = new Map<string, Promise<IdentityResult>>();
-  let second = 0;
-  let unknown = 0;
-
-  const mayLookUp = (hash: string): boolean => {
-    if (accepted.has(hash)) return true;
-    const now = Math.floor(clock() / 1000);
-    if (now !== second) [second, unknown] = [now, 0];
-    unknown += 1;
-    return unknown <= UNKNOWN_PER_SECOND;
-  };
+  const unknown = new RateBudget({ perSecond: UNKNOWN_PER_SECOND, burst: UNKNOWN_PER_SECOND, clock });
 
   const known = (hash: string): IdentityResult | undefined => {
     const entry = accepted.get(hash) ?? refused.get(hash);
@@ -67,7 +59,8 @@ export function createApiKeyVerifier({ lookup, clock = Date.now }: ApiKeyVerifie
   };
 
   const lookUp = async (hash: string): Promise<IdentityResult> => {
-    if (!mayLookUp(hash)) return reject("API_KEY_NOT_CHECKED", "too many unknown API keys");
+    if (!accepted.has(hash) && !unknown.take())
+      return reject("API_KEY_NOT_CHECKED", "too many unknown API keys");
     const asked = clock();
     try {
       const result = resultOf(await lookup(hash), clock());

@@ -58,10 +58,11 @@ export function extractToken(headers: Headers, options: ExtractOptions): Extract
       ? ownedBy(options, fromAuthorization(headers["authorization"] ?? []))
       : fromProxy(forwarded);
   const found = [
+    // first what is presented on purpose: the same token elsewhere does not make it less so
     credentials,
+    prefix === undefined ? NONE : fromProtocols(headers[PROTOCOL_HEADER] ?? [], prefix),
     header === undefined ? NONE : fromHeader(headers, header, "header"),
     alb ? fromHeader(headers, ALB_HEADER, "alb") : NONE,
-    prefix === undefined ? NONE : fromProtocols(headers[PROTOCOL_HEADER] ?? [], prefix),
   ];
   const malformedOne = found.find(({ kind }) => kind === "malformed");
   if (malformedOne !== undefined) return malformedOne;

@@ -45,8 +45,12 @@ export type IdentityResult =
 export interface TokenVerifier {
   /** The result if it is known without waiting (a cached token that is still valid), otherwise `undefined`. */
   cached(token: string): IdentityResult | undefined;
-  /** Never rejects. */
-  verify(token: string): Promise<IdentityResult>;
+  /**
+   * Never rejects.
+   *
+   * @param source - the client's network: what a made-up token makes the verifier request counts against it
+   */
+  verify(token: string, source?: string): Promise<IdentityResult>;
   /** True while there are keys that are not older than the stale limit. */
   ready(): boolean;
 }

@@ -3,16 +3,38 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** For whom connections are taken. */
 export interface Caller {
   readonly id: string;
+  /** The key, client or person that sends the request, by id, if several of them are one caller; for the log. */
+  readonly actor?: string;
   /** Aborted when nobody waits for the result any more. What is in the queue then rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
-/** The caller has waited too long for a connection, or too much of its work is waiting already. */
+/** Why a caller gets no turn: too many of its requests are waiting already, or this one has waited too long. */
+export const TURN_REFUSALS = ["queue_full", "timeout"] as const;
+export type TurnRefusal = (typeof TURN_REFUSALS)[number];
+
+const MESSAGES = {
+  queue_full: "too many requests of one caller are waiting",
+  timeout: "timed out waiting for a turn of the caller",
+} as const satisfies Record<TurnRefusal, string>;
+
+/** A caller gets no turn. */
 export class TooManyWaitingError extends Error {
-  constructor(message: string) {
-    super(message);
+  readonly reason: TurnRefusal;
+
+  constructor(reason: TurnRefusal) {
+    super(MESSAGES[reason]);
     this.name = "TooManyWaitingError";
+    this.reason = reason;
   }
+}
+
+/** One refused turn. */
+export interface RefusedTurn {
+  readonly caller: Pick<Caller, "id" | "actor">;
+  readonly reason: TurnRefusal;
+  /** Whether it is the caller's first one since it began to wait: a flood needs only one line in the log. */
+  readonly isFirst: boolean;
 }
 
 export interface CallerTurnsOptions {
@@ -22,12 +44,22 @@ export interface CallerTurnsOptions {
   readonly longestMs: number;
   /** Maximum number of turns that one caller waits for. Default: 1,000. */
   readonly mostWaiting?: number;
+  /** Called for each refused turn, before it is refused. */
+  readonly onRefused?: (refused: RefusedTurn) => void;
 }
 
 /** Lets one turn begin. */
 type Waiting = () => void;
 
+/** The turns that one caller waits for, the next one first. */
+interface Queue {
+  readonly turns: Set<Waiting>;
+  /** Whether one was refused since the queue began. */
+  isRefusing: boolean;
+}
+
 const MOST_WAITING = 1_000;
+const IGNORED = () => undefined;
 const callers = new AsyncLocalStorage<{ caller: Caller | undefined }>();
 
 /** Runs `work`; connections are taken for this caller until it settles, whatever else it has started. */
@@ -62,11 +94,11 @@ export class CallerTurns {
   readonly #mostOfOne: number;
   #free: number;
   readonly #running = new Map<string, number>();
-  /** By caller, the next one first. */
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  /** By caller, the next one first; nobody has an empty queue. */
+  readonly #waiting = new Map<string, Queue>();
 
   constructor(options: CallerTurnsOptions) {
-    this.#options = { mostWaiting: MOST_WAITING, ...options };
+    this.#options = { mostWaiting: MOST_WAITING, onRefused: IGNORED, ...options };
     this.#mostOfOne = Math.max(1, options.atOnce - 1);
     this.#free = options.atOnce;
   }
@@ -77,9 +109,10 @@ export class CallerTurns {
    * @returns ends the turn
    * @throws TooManyWaitingError; the reason of the signal if it is aborted and there is no turn yet
    */
-  async take({ id, signal }: Caller): Promise<() => void> {
+  async take(caller: Caller): Promise<() => void> {
+    const { id } = caller;
     if (this.#free > 0 && this.#mayRun(id)) this.#begin(id);
-    else await this.#wait(id, signal);
+    else await this.#wait(caller);
     return () => {
       this.#end(id);
     };
@@ -106,7 +139,7 @@ export class CallerTurns {
   #beginNext(): void {
     for (const [id, queue] of this.#waiting) {
       if (this.#free === 0) return;
-      const [next] = queue;
+      const [next] = queue.turns;
       if (next === undefined || !this.#mayRun(id)) continue;
       this.#leave(id, next);
       // behind the others
@@ -116,24 +149,24 @@ export class CallerTurns {
     }
   }
 
-  async #wait(id: string, signal: AbortSignal): Promise<void> {
+  async #wait(caller: Caller): Promise<void> {
+    const { id, signal } = caller;
     signal.throwIfAborted();
     const { longestMs, mostWaiting } = this.#options;
-    const queue = this.#waiting.get(id) ?? new Set();
-    if (queue.size >= mostWaiting)
-      throw new TooManyWaitingError("too many requests of one caller are waiting");
+    const queue: Queue = this.#waiting.get(id) ?? { turns: new Set(), isRefusing: false };
+    if (queue.turns.size >= mostWaiting) throw this.#refuse(caller, queue, "queue_full");
     this.#waiting.set(id, queue);
     const { promise, resolve, reject } = Promise.withResolvers<null>();
     const waiting: Waiting = () => {
       resolve(null);
     };
-    queue.add(waiting);
+    queue.turns.add(waiting);
     const giveUp = (reason: unknown) => {
       this.#leave(id, waiting);
       reject(reason);
     };
     const late = () => {
-      giveUp(new TooManyWaitingError("timed out waiting for a turn of the caller"));
+      giveUp(this.#refuse(caller, queue, "timeout"));
     };
     const timer = longestMs > 0 ? setTimeout(late, longestMs) : undefined;
     const gone = () => {
@@ -148,9 +181,20 @@ export class CallerTurns {
     }
   }
 
+  #refuse({ id, actor }: Caller, queue: Queue, reason: TurnRefusal): TooManyWaitingError {
+    const isFirst = !queue.isRefusing;
+    queue.isRefusing = true;
+    this.#options.onRefused({
+      caller: { id, ...(actor !== undefined && { actor }) },
+      reason,
+      isFirst,
+    });
+    return new TooManyWaitingError(reason);
+  }
+
   #leave(id: string, waiting: Waiting): void {
     const queue = this.#waiting.get(id);
-    queue?.delete(waiting);
-    if (queue?.size === 0) this.#waiting.delete(id);
+    queue?.turns.delete(waiting);
+    if (queue?.turns.size === 0) this.#waiting.delete(id);
   }
 }

@@ -2,7 +2,7 @@ import knex from "knex";
 import type { Knex } from "knex";
 import pg from "pg";
 import { errorCode } from "../runtime/error-code.ts";
-import { CallerTurns, currentCaller, TooManyWaitingError } from "./caller-turns.ts";
+import { CallerTurns, currentCaller, TooManyWaitingError, type RefusedTurn } from "./caller-turns.ts";
 import { breakOff, endWhenSilent } from "./end-when-silent.ts";
 
 /** PostgreSQL through knex: a pool of connections, or one of its transactions. */
@@ -23,11 +23,15 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** Called when a caller has waited for a connection in vain. */
   readonly onExhausted?: () => void;
+  /** Number of connections that stay open while they are idle; one that is lost is replaced when it is needed. Default: 0. */
+  readonly keep?: number;
   /**
    * Whether callers (`forCaller`) take turns: one alone gets all connections but one, and waits for its turn as long as a
    * statement may take. What is not done for one caller only waits for a connection. Default: false.
    */
   readonly inTurns?: boolean;
+  /** Called when a caller gets no turn. The pool need not be exhausted: others get theirs. */
+  readonly onRefusedTurn?: (refused: RefusedTurn) => void;
 }
 
 const POOL_SIZE = 10;
@@ -69,7 +73,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
 /** @param prepare - prepares each new connection; if it rejects, the connection is not used */
 function openPool(
   url: string,
-  options: DatabaseOptions & { readonly keep?: number },
+  options: DatabaseOptions,
   prepare: (connection: pg.Client) => Promise<unknown>,
 ): Database {
   const db = knex({
@@ -115,19 +119,20 @@ function openPool(
 /** Before a connection is taken for a caller, it must be that caller's turn. */
 function takeTurns(
   client: Connections,
-  { poolSize = POOL_SIZE, statementTimeoutMs = STATEMENT_TIMEOUT_MS, onExhausted }: DatabaseOptions,
+  { poolSize = POOL_SIZE, statementTimeoutMs = STATEMENT_TIMEOUT_MS, onRefusedTurn }: DatabaseOptions,
 ): void {
-  const turns = new CallerTurns({ atOnce: poolSize, longestMs: statementTimeoutMs });
+  const turns = new CallerTurns({
+    atOnce: poolSize,
+    longestMs: statementTimeoutMs,
+    ...(onRefusedTurn !== undefined && { onRefused: onRefusedTurn }),
+  });
   const acquire = client.acquireConnection.bind(client);
   const release = client.releaseConnection.bind(client);
   const endTurn = new WeakMap<object, () => void>();
   client.acquireConnection = async () => {
     const caller = currentCaller();
     if (caller === undefined) return acquire();
-    const end = await turns.take(caller).catch((error: unknown) => {
-      if (error instanceof TooManyWaitingError) onExhausted?.();
-      throw error;
-    });
+    const end = await turns.take(caller);
     try {
       const connection = await acquire();
       endTurn.set(connection, end);
@@ -141,8 +146,11 @@ function takeTurns(
     // before the release, which may already hand it to another caller
     const end = endTurn.get(connection);
     endTurn.delete(connection);
-    await release(connection);
-    end?.();
+    try {
+      await release(connection);
+    } finally {
+      end?.();
+    }
   };
 }
 

@@ -5,8 +5,16 @@ export {
   lockUntilEnd,
   lockUntilEndWithin,
 } from "./advisory-locks.ts";
-export { forAllCallers, forCaller } from "./caller-turns.ts";
+export {
+  currentCaller,
+  forAllCallers,
+  forCaller,
+  TooManyWaitingError,
+  TURN_REFUSALS,
+} from "./caller-turns.ts";
+export type { Caller, RefusedTurn } from "./caller-turns.ts";
 export { databaseFailure } from "./database-failure.ts";
+export { databaseNow } from "./database-now.ts";
 export { closeDatabase, isCanceled, isUnavailable, isUniqueViolation, openDatabase } from "./database.ts";
 export type { Database, DatabaseOptions } from "./database.ts";
 export { startEmbeddedPostgres } from "./embedded-postgres.ts";

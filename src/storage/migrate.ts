@@ -37,17 +37,17 @@ export async function migrate(
 ): Promise<{ applied: string[] }> {
   const migrations = await listMigrations(folder);
   const applied: string[] = [];
-  for (;;) {
-    // waiting for the lock or changing a large table must not be cancelled
-    const next = await withSession(db, (session) => session.transaction((trx) => applyNext(trx, migrations)));
-    if (next === undefined) break;
-    const { name, isApplied } = next;
-    if (!isApplied) {
-      log?.info(`applying migration ${name}, which may take minutes; other instances keep running`);
-      if (!(await applyOutside(db, migrations, name))) continue;
-    }
+  const onApplied = (name: string) => {
     log?.info(`applied migration ${name}`);
     applied.push(name);
+  };
+  for (;;) {
+    // one session for all: in a new one, the server reads its catalogs again; no timeout, because waiting for the lock or
+    // changing a large table must not be cancelled
+    const outside = await withSession(db, (session) => applyInTransactions(session, migrations, onApplied));
+    if (outside === undefined) break;
+    log?.info(`applying migration ${outside}, which may take minutes; other instances keep running`);
+    if (await applyOutside(db, migrations, outside)) onApplied(outside);
   }
   const newer = unknownTo(migrations, await readApplied(db)).map(({ name }) => name);
   if (newer.length > 0)
@@ -85,6 +85,23 @@ export async function pendingMigrations(
   const migrations = await listMigrations(folder);
   const applied = (await db.schema.hasTable(TABLE)) ? await readApplied(db) : [];
   return pending(migrations, applied).map(({ name }) => name);
+}
+
+/**
+ * Applies pending migrations, each in its own transaction, up to one that must be run by {@link applyOutside}.
+ *
+ * @returns the name of that one; `undefined` if none is left
+ */
+async function applyInTransactions(
+  session: Database,
+  migrations: readonly Migration[],
+  onApplied: (name: string) => void,
+): Promise<string | undefined> {
+  for (;;) {
+    const next = await session.transaction((trx) => applyNext(trx, migrations));
+    if (next?.isApplied !== true) return next?.name;
+    onApplied(next.name);
+  }
 }
 
 /**

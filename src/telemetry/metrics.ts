@@ -269,6 +269,12 @@ function controlPlaneMetrics(registers: Registry[]) {
       labelNames: ["environment", "workload"] as const,
       registers,
     }),
+    turnsRefused: new Counter({
+      name: "gatehouse_database_turns_refused_total",
+      help: "Requests of a caller that got no turn for a database connection of the control plane in this process, by environment, workload (api, analytics) and reason: queue_full (answered with 429) or timeout (503). Other callers are not affected; the log names the caller.",
+      labelNames: ["environment", "workload", "reason"] as const,
+      registers,
+    }),
   };
 }
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { QueuedAuditLog, type QueueOptions } from "../../src/audit/audit-log.ts";
-import { RateBudget } from "../../src/audit/rate-budget.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { DISK_FULL, FaultyDestination } from "./support/fault.ts";
 import { auditRecord, counts, memoryLog } from "./support/records.ts";
@@ -55,30 +54,5 @@ describe("audit: records of refusals", () => {
     // ten seconds' worth; on a slow machine, and that of what passed meanwhile
     assert.ok(recorded >= 20 && recorded < 50, String(recorded));
     assert.deepEqual(Object.keys(causes), ["rate"]);
-  });
-});
-
-describe("audit: rate budget", () => {
-  it("gives ten seconds' worth at once, and then what time brings", () => {
-    let now = 0;
-    const budget = new RateBudget(5, () => now);
-    const take = (count: number) => Array.from({ length: count }, () => budget.take()).filter(Boolean).length;
-    assert.equal(budget.isSpent(), false);
-    assert.equal(take(100), 50);
-    assert.equal(budget.isSpent(), true);
-    now += 100;
-    assert.equal(take(10), 0);
-    now += 100;
-    assert.equal(take(10), 1);
-    now += 1_000;
-    assert.equal(take(10), 5);
-    now += 3_600_000;
-    assert.equal(take(100), 50);
-  });
-
-  it("gives nothing where there is none", () => {
-    let now = 0;
-    const budget = new RateBudget(0, () => (now += 1_000_000));
-    assert.equal(budget.take(), false);
   });
 });

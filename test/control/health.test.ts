@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import express from "express";
+import pg from "pg";
 import { healthRouter } from "../../src/control/health.ts";
+import { openReadiness } from "../../src/processes/control-plane/pools.ts";
 import { closeDatabase, openDatabase, type Database } from "../../src/storage/index.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { silentLog } from "../decision/support.ts";
@@ -90,6 +92,54 @@ describe("readiness of the control plane", () => {
       dbOf(`postgres://u:s3cret@127.0.0.1:${(mute.address() as AddressInfo).port}/x`),
     );
     assert.deepEqual(await ask(), notReady("the database did not respond"));
+  });
+
+  it("keeps its connection where the server has none left, and gets another one when it is lost", async () => {
+    const server = await privatePostgres({ max_connections: "12" });
+    closing.push(() => server.close());
+    const readiness = openReadiness({ environment: "production", url: server.url });
+    closing.push(() => closeDatabase(readiness));
+    const ask = await readyzOf(readiness);
+    assert.equal((await ask()).status, 200);
+    const others: pg.Client[] = [];
+    closing.push(() => Promise.all(others.map((client) => client.end())));
+    const takeAll = async () => {
+      for (;;) {
+        const client = new pg.Client({ connectionString: server.url });
+        client.on("error", () => undefined);
+        try {
+          await client.connect();
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, "53300");
+          return;
+        }
+        others.push(client);
+      }
+    };
+    await takeAll();
+    const [first] = others;
+    assert.ok(first);
+    const backends = async () => {
+      const { rows } = await first.query<{ pid: number }>(
+        "select pid from pg_stat_activity where application_name = 'gatehouse production readiness'",
+      );
+      return rows.map(({ pid }) => pid);
+    };
+    const before = await backends();
+    assert.equal(before.length, 1);
+    // long after the last probe: the pool closes what has been idle for too long
+    const { pool } = readiness.client as { pool: { idleTimeoutMillis: number; check(): void } };
+    pool.idleTimeoutMillis = 0;
+    pool.check();
+    assert.equal((await ask()).status, 200);
+    assert.deepEqual(await backends(), before);
+    await first.query("select pg_terminate_backend($1)", before);
+    await eventually("it is lost", async () => {
+      await takeAll();
+      return (await ask()).text === notReady("the database has no connections left").text;
+    });
+    await Promise.all(others.splice(0).map((client) => client.end()));
+    await eventually("there is another one", async () => (await ask()).status === 200);
   });
 
   it("logs each problem once, and again when it comes back", async () => {

@@ -33,6 +33,7 @@ describe("metrics of a control plane that runs alone", () => {
         const names = [...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
         assert.deepEqual(names.sort(), [
           "gatehouse_database_pool_exhausted_total",
+          "gatehouse_database_turns_refused_total",
           "gatehouse_policy_reload_failed",
         ]);
       } finally {

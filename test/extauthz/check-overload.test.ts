@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RateBudget } from "../../src/audit/rate-budget.ts";
+import { RateBudget } from "../../src/runtime/rate-budget.ts";
 import { createFrontProxyReader } from "../../src/decision/decide/front-proxy.ts";
 import { createLoadShedding } from "../../src/decision/point/index.ts";
 import { createIdentify } from "../../src/decision/decide/identify.ts";
@@ -32,7 +32,7 @@ describe("extauthz: a check that others wait behind", () => {
   after(() => world.close());
 
   const state = { backlog: true, now: 0 };
-  const shedding = (failures = new RateBudget(1, () => state.now)) => {
+  const shedding = (failures = new RateBudget({ perSecond: 1, clock: () => state.now })) => {
     const decide = createLoadShedding({
       verifier,
       cookie: "sid",
@@ -119,7 +119,7 @@ describe("extauthz: a check that others wait behind", () => {
   });
 
   it("with a token that is not known is decided, unless many have turned out bad of late", async () => {
-    const failures = new RateBudget(1, () => state.now);
+    const failures = new RateBudget({ perSecond: 1, clock: () => state.now });
     const subject = shedding(failures);
     assert.notEqual(await statusOf(subject, [bearerOf("unknown")]), 503);
     while (failures.take());

@@ -44,11 +44,11 @@ describe("identity: tokens of AWS load balancers", () => {
     return `${signed}.${pad === padded ? `${signature.toString("base64url")}==` : signature.toString("base64url")}`;
   };
   let skew = 0;
-  const create = (options: Partial<AlbOptions> = {}) =>
+  const create = (options: Partial<AlbOptions> = {}, clock = () => Date.now() + skew) =>
     createAlbVerifier(
       { signers: [ARN], keysUrl: server.origin, ...options },
       { issuer: ISSUER, audience: AUDIENCE },
-      { metrics: createMetrics(), log: createLog(), clock: () => Date.now() + skew },
+      { metrics: createMetrics(), log: createLog(), clock },
     );
   const reasonOf = async (token: string, verifier = create()) => {
     const result = await verifier.verify(token);
@@ -186,5 +186,25 @@ describe("identity: tokens of AWS load balancers", () => {
     assert.equal(verifier.cached(good), undefined);
     assert.equal(await reasonOf(good, verifier), "TOKEN_EXPIRED");
     skew = 0;
+  });
+
+  it("of one network, with keys that are made up, do not keep those of others from a new key", async () => {
+    const now = Date.now();
+    const verifier = create({}, () => now);
+    const ofKey = (prefix: number) => tokenOf({ kid: KID.replace(/^../, String(prefix)) });
+    for (let index = 20; index < 60; index += 1) await verifier.verify(ofKey(index), "203.0.113.7");
+    assert.equal(server.requests.length, 10);
+    const refused = await verifier.verify(tokenOf(), "203.0.113.7");
+    assert.equal(refused.ok ? "" : refused.reason, "IDENTITY_NOT_READY");
+    assert.equal((await verifier.verify(tokenOf(), "2001:db8:0:1")).ok, true);
+  });
+
+  it("cause few requests in total, from however many networks they come", async () => {
+    // the budget grows with time
+    const now = Date.now();
+    const verifier = create({}, () => now);
+    for (let index = 200; index < 400; index += 1)
+      await verifier.verify(tokenOf({ kid: KID.replace(/^.../, String(index)) }), `203.0.113.${index}`);
+    assert.equal(server.requests.length, 100);
   });
 });

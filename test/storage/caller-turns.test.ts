@@ -59,6 +59,27 @@ describe("turns of callers", () => {
     assert.equal(begun.join(""), "aaba");
   });
 
+  it("each refusal says whose and why, and which is the first while that caller waits", async () => {
+    const refused: string[] = [];
+    const { ask, endOne } = asking({
+      mostWaiting: 1,
+      onRefused({ caller, reason, isFirst }) {
+        refused.push(`${caller.id} ${reason} ${isFirst}`);
+      },
+    });
+    await Promise.all(["a", "a"].map((id) => ask(id)));
+    const waiting = ask("a");
+    for (let n = 0; n < 2; n += 1) await assert.rejects(ask("a"), { reason: "queue_full" });
+    assert.deepEqual(refused, ["a queue_full true", "a queue_full false"]);
+    await endOne();
+    await waiting;
+    const again = ask("a");
+    await assert.rejects(ask("a"), TooManyWaitingError);
+    assert.equal(refused.at(-1), "a queue_full true");
+    await endOne();
+    await again;
+  });
+
   it("an aborted request leaves the queue, and one that has its turn keeps it", async () => {
     const { begun, ask, endOne } = asking();
     const gone = new AbortController();

@@ -63,6 +63,8 @@ export interface ControlOptions {
   readonly settings?: Partial<ControlSettings>;
   /** Unix ms. */
   readonly clock?: () => number;
+  /** Default: as `clock`, so that tests decide what time it is. */
+  readonly databaseNow?: ControlContext["databaseNow"];
   /** A database that is there already: for two instances on one. */
   readonly database?: TestDatabase;
   /** Only these routes; default: all. */
@@ -116,6 +118,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
     units: createUnits(database.db, writers, clock),
     box: createSecretBox(options.masterKey ?? randomBytes(32), options.previousKeys),
     clock,
+    databaseNow: options.databaseNow ?? (() => Promise.resolve(new Date(clock()))),
     log: createLog({ level: "error", name: "control" }),
   };
   const server = createApiServer();

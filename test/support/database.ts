@@ -79,11 +79,20 @@ async function copyOf(original: string): Promise<TestDatabase> {
   };
 }
 
-/** A server of its own, for tests that kill it. */
-export async function privatePostgres(): Promise<PrivatePostgres> {
+/**
+ * A server of its own, for tests that kill it or use it up.
+ *
+ * @param settings - of PostgreSQL
+ */
+export async function privatePostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PrivatePostgres> {
   const dataDirectory = await databaseDirectory();
   const start = () =>
-    startEmbeddedPostgres({ dataDirectory, databases: ["gatehouse"], log: quiet, keepRunning: false });
+    startEmbeddedPostgres({
+      ...{ dataDirectory, databases: ["gatehouse"], log: quiet, keepRunning: false },
+      settings,
+    });
   let server = await start();
   const pid = () => eventually("the server's process id", () => server.pid());
   return {

@@ -58,6 +58,7 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
     units: createUnits(database.db, unitWriters, clock),
     box: createSecretBox(randomBytes(32)),
     clock,
+    databaseNow: () => Promise.resolve(new Date(clock())),
     log: createLog({ level: "error", name: "control" }),
   };
   const composed = await composeEnvironment(context);

@@ -29,11 +29,12 @@ export async function sealedOtherwise(
 
 /** Each id is the next one in the index; a plain query would make PostgreSQL read all of it. */
 async function keyIdsIn(db: Knex, table: string, column: string): Promise<string[]> {
+  const keyId = keyIdOf(":column:");
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `with recursive ids (id) as (
-       (select ${KEY_ID} from :table: where :column: is not null order by 1 limit 1)
+       (select ${keyId} from :table: where :column: is not null order by 1 limit 1)
        union all
-       select (select ${KEY_ID} from :table: where :column: is not null and ${KEY_ID} > ids.id order by 1 limit 1)
+       select (select ${keyId} from :table: where :column: is not null and ${keyId} > ids.id order by 1 limit 1)
        from ids where ids.id is not null
      )
      select id from ids where id is not null`,
@@ -42,8 +43,12 @@ async function keyIdsIn(db: Knex, table: string, column: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** SQL, as in the indexes: the id of the key with which a value is encrypted. */
-const KEY_ID = "split_part(:column:, '.', 3)";
+/**
+ * SQL, as in the indexes: the id of the key with which a value is encrypted.
+ *
+ * @param column - how the statement binds the column's name
+ */
+const keyIdOf = (column: ":column:" | "??") => `split_part(${column}, '.', 3)`;
 
 /** Filters a table by rows that have a value in this column encrypted with one of these keys. */
 export function whereSealed(
@@ -52,8 +57,8 @@ export function whereSealed(
   sealing: string,
 ): Knex.QueryBuilder {
   const ids = keyIds.map(() => "?").join(", ");
-  void query.whereNotNull(column).whereRaw(`split_part(??, '.', 3) in (${ids})`, [column, ...keyIds]);
+  void query.whereNotNull(column).whereRaw(`${keyIdOf("??")} in (${ids})`, [column, ...keyIds]);
   for (const other of before)
-    void query.whereRaw("(?? is null or split_part(??, '.', 3) = ?)", [other, other, sealing]);
+    void query.whereRaw(`(?? is null or ${keyIdOf("??")} = ?)`, [other, other, sealing]);
   return query;
 }

@@ -59,8 +59,13 @@ export interface ControlContext {
   readonly db: Knex;
   readonly units: Units;
   readonly box: SecretBox;
-  /** Unix ms. */
+  /** This instance's clock; Unix ms. */
   readonly clock: () => number;
+  /**
+   * The database's clock, read over this connection: for what instances must agree on although their own clocks may be
+   * off.
+   */
+  readonly databaseNow: (db: Knex) => Promise<Date>;
   readonly log: Log;
 }
 

@@ -9,8 +9,8 @@ import { readIdentity } from "../sign-in/claims.ts";
 import { exchangeCode } from "../sign-in/exchange.ts";
 import { checkSignIn, type ProvedFlow } from "../sign-in/complete-sign-in.ts";
 import type { SignInFailure } from "../sign-in/failure.ts";
-import { lockCustomerOfSignIn } from "../sign-in/session-policies.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
+import { lockCustomerShared } from "../tenancy/customers.ts";
 import { CLAIMS_OF_SCOPES, claimsOf, mappingOf, type Described } from "./claims.ts";
 import { sandboxIssuer } from "../platform/sandbox-issuer.ts";
 
@@ -43,7 +43,7 @@ export async function signInHeadless(
   asked: HeadlessSignIn,
 ): Promise<Answer> {
   const { customerId, expiresIn, clientIp, userAgent } = asked;
-  const customer = await lockCustomerOfSignIn(unit.trx, customerId);
+  const customer = await lockCustomerShared(unit.trx, customerId);
   if (customer === undefined) throw invalidCustomer(customerId, "body");
   if (customer.status !== "active")
     throw new ApiError("CUSTOMER_SUSPENDED", {

@@ -1,7 +1,6 @@
 import { MAX_SECONDS_AHEAD } from "../../customer-state/index.ts";
 import type { ControlContext } from "../platform/context.ts";
-import type { CustomerRow } from "../tenancy/customers.ts";
-import type { SealedColumns } from "../platform/sealed-columns.ts";
+import { lockCustomerShared, type CustomerRow } from "../tenancy/customers.ts";
 import type { EventUser } from "../platform/events.ts";
 import type { Answer } from "../platform/frame/route.ts";
 import { newId } from "../platform/ids.ts";
@@ -21,8 +20,9 @@ import {
   type SignInFailure,
 } from "./failure.ts";
 import type { FlowRow } from "./flow-store.ts";
+import { idTokenPurpose } from "./sealed-id-tokens.ts";
 import { isProviderOf, type Proof } from "./exchange-callback.ts";
-import { boundOf, earlier, lockCustomerOfSignIn, rulesOf, violatedBy } from "./session-policies.ts";
+import { boundOf, earlier, rulesOf, violatedBy } from "./session-policies.ts";
 import type { Providers } from "./provider.ts";
 import type { IdpRow } from "../tenancy/idp.ts";
 import { subjectDetail } from "../platform/personal-data.ts";
@@ -58,7 +58,7 @@ export async function completeSignIn(
 ): Promise<Answer | undefined> {
   if (proof.kind === "unknown") return undefined;
   const { flow } = proof;
-  const customer = await lockCustomerOfSignIn(unit.trx, flow.customer_id);
+  const customer = await lockCustomerShared(unit.trx, flow.customer_id);
   if (customer?.allowed_return_urls.includes(flow.return_url) !== true) return undefined;
   const { state } = arrival;
   const outcome =
@@ -206,18 +206,6 @@ async function openSession(
     return_url: flow.return_url,
     expires_at: codeExpiresAt,
   });
-}
-
-/** ID tokens, used as hints for the provider's logout. */
-export const SEALED_ID_TOKENS: SealedColumns = {
-  table: "sessions",
-  key: ["id"],
-  columns: ["id_token"],
-  purpose: ({ id = "" }) => idTokenPurpose(id),
-};
-
-export function idTokenPurpose(sessionId: string): string {
-  return `session.id_token:${sessionId}`;
 }
 
 export function eventUser({ id, email, customer_id }: UserRow): EventUser {

@@ -28,7 +28,10 @@ import {
   type HeldSession,
 } from "./tokens.ts";
 
-/** How long the application that first used a refresh token gets the same successor for it. */
+/**
+ * How long the application that first used a refresh token gets the same successor for it. By the database's clock: the
+ * clocks of two instances may differ by more.
+ */
 const GRACE_MS = 10_000;
 
 type Asking<Body> = Pick<Call<undefined, undefined, Body>, "actor" | "body">;
@@ -85,15 +88,16 @@ export async function refreshTokens(
   if (token === undefined) throw refused;
   const clientId = clientOf(actor);
   const candidates = nextRefreshTokens(context.box, body.refresh_token);
+  const now = await context.databaseNow(unit.trx);
   const next = token.used_at === null ? undefined : await findGivenOut(unit.trx, candidates);
-  if (token.used_at !== null && !isRepeated(token, next, clientId, unit.now))
+  if (token.used_at !== null && !isRepeated(token, next, clientId, now))
     return endAsReused(unit, held, "refresh_reuse", refused);
   const evaluated = await evaluateSession(unit, held);
   if (evaluated instanceof ApiError) return { kind: "refusal", error: evaluated };
   // the session may have expired earlier than the token, by a policy of that time
   if (earlier((next ?? token).expires_at, held.session.alive_until) <= unit.now) throw refused;
   if (next === undefined)
-    await useRefreshToken(unit.trx, body.refresh_token, { used_at: unit.now, used_by: clientId });
+    await useRefreshToken(unit.trx, body.refresh_token, { used_at: now, used_by: clientId });
   const refreshToken =
     next === undefined
       ? await issueRefreshToken(context, unit, evaluated, candidates[0])
@@ -105,6 +109,8 @@ export async function refreshTokens(
  * Whether the user of a consumed token may get the same successor again: only the same application, shortly afterwards,
  * and only until somebody has used the successor, which proves that the first answer arrived. Both answers contain the
  * same token, so there are never two chains of tokens, and a thief's next use is detected as before.
+ *
+ * @param now - by the database's clock, like `used_at`
  */
 function isRepeated(
   { used_at: usedAt, used_by: usedBy }: RefreshTokenRow,

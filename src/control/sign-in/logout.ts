@@ -9,7 +9,7 @@ import { aboutSession, endSessions, type SessionsOf } from "../resources/session
 import { findSession, type SessionRow } from "../resources/sessions/store.ts";
 import { findUser } from "../resources/users/store.ts";
 import { findRefreshToken } from "./code-store.ts";
-import { idTokenPurpose } from "./complete-sign-in.ts";
+import { idTokenPurpose } from "./sealed-id-tokens.ts";
 import { logoutAnswer, logoutBody, logoutQuery, type LogoutBody, type LogoutQuery } from "./schemas.ts";
 
 /** `DELETE /auth/logout`: ends a session, or all sessions of a user. */

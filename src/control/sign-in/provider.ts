@@ -6,6 +6,7 @@ import type { ControlContext } from "../platform/context.ts";
 import { isReachable } from "../resources/customers/idp-issuer.ts";
 import { openClientSecret, type IdpRow } from "../tenancy/idp.ts";
 import { ApiError } from "../platform/errors.ts";
+import { sendToItself } from "../platform/frame/own-requests.ts";
 import { guardedFetch } from "../platform/outbound/guarded-fetch.ts";
 import { ownProviderUrl } from "../platform/sandbox-issuer.ts";
 import { exactClaims, withoutInexactNumbers } from "./exact-json.ts";
@@ -63,7 +64,7 @@ export function createProviders(
     const own = ownProviderUrl(url, settings);
     const answer = await (own === undefined
       ? send(url, options as RequestInit)
-      : sendToOwn(own, options as RequestInit));
+      : sendToItself(sendToOwn, own, options as RequestInit));
     return exactAnswer(answer);
   };
   // the hosts were restricted above

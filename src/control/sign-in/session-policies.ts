@@ -1,28 +1,7 @@
 import type { Knex } from "knex";
-import { lockRowShared } from "../../storage/index.ts";
 import { violationOf, type AuthenticationRules, type Violation } from "../../customer-state/index.ts";
-import { CUSTOMER_COLUMNS, customers, type CustomerRow } from "../tenancy/customers.ts";
 import { customerStatesOf } from "../resources/policies/customer-states.ts";
 import type { SessionRow } from "../resources/sessions/store.ts";
-
-/**
- * Reads a customer and keeps it from being suspended or deleted until the transaction ends. A suspension or deletion
- * ends the sessions in its own transaction: it either comes first and is visible here, or comes later and ends what is
- * created here.
- */
-export async function lockCustomerOfSignIn(
-  trx: Knex.Transaction,
-  id: string,
-): Promise<CustomerRow | undefined> {
-  await lockRowShared(trx, "customers", id);
-  return (
-    customers(trx)
-      .where({ id })
-      // an instance of an earlier release suspends by the lock of the row alone
-      .forShare()
-      .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS)
-  );
-}
 
 /** The `authentication` policies of a customer, combined. */
 export async function rulesOf(db: Knex, customerId: string): Promise<AuthenticationRules> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
 import { lockRowShared } from "../../storage/index.ts";
 import type { ControlContext } from "../platform/context.ts";
-import type { CustomerRow } from "../tenancy/customers.ts";
+import { lockCustomerShared, type CustomerRow } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { makeAccessToken, type TokenFacts } from "./issuer/access-token.ts";
 import { makeIdToken } from "./issuer/id-token.ts";
@@ -16,7 +16,7 @@ import { effectiveAttributes, USER_COLUMNS, users, type UserRow } from "../resou
 import { insertRefreshToken, shortenRefreshToken, type RefreshTokenRow } from "./code-store.ts";
 import { policyViolated } from "./failure.ts";
 import { eventUser } from "./complete-sign-in.ts";
-import { earlier, lockCustomerOfSignIn, evaluateSessionPolicies, rulesOf } from "./session-policies.ts";
+import { earlier, evaluateSessionPolicies, rulesOf } from "./session-policies.ts";
 
 /** An open session, and when it ends. */
 export interface LiveSession {
@@ -37,7 +37,7 @@ export async function lockSessionForUse(
   trx: Knex.Transaction,
   { id, customer_id: customerId, user_id: userId }: Pick<SessionRow, "id" | "customer_id" | "user_id">,
 ): Promise<HeldSession> {
-  const customer = await lockCustomerOfSignIn(trx, customerId);
+  const customer = await lockCustomerShared(trx, customerId);
   await lockRowShared(trx, "users", userId);
   const user = await users(trx)
     .where({ id: userId })

@@ -107,18 +107,29 @@ export async function requireCustomerShared(
   id: string,
   where: "path" | "body",
 ): Promise<void> {
-  if (!maySee(actor, id) || !(await lockCustomerShared(trx, id))) throw invalidCustomer(id, where);
+  if (!maySee(actor, id) || (await lockCustomerShared(trx, id)) === undefined)
+    throw invalidCustomer(id, where);
 }
 
 /**
- * Locks a customer against changes and deletion until the transaction ends; others may do the same.
+ * Reads a customer and locks it against changes, suspension and deletion until the transaction ends; others may do the
+ * same. A suspension or deletion ends the sessions in its own transaction: it either comes first and is visible here, or
+ * comes later and ends what is created here.
  *
- * @returns whether it exists
+ * @returns the customer, unless it is deleted
  */
-export async function lockCustomerShared(trx: Knex.Transaction, id: string): Promise<boolean> {
+export async function lockCustomerShared(
+  trx: Knex.Transaction,
+  id: string,
+): Promise<CustomerRow | undefined> {
   await lockRowShared(trx, "customers", id);
-  const row: unknown = await customers(trx).where({ id }).forShare().first("id");
-  return row !== undefined;
+  return (
+    customers(trx)
+      .where({ id })
+      // an instance of an earlier release changes it by the lock of the row alone
+      .forShare()
+      .first<CustomerRow | undefined>(...CUSTOMER_COLUMNS)
+  );
 }
 
 function maySee(actor: Actor, id: string): boolean {

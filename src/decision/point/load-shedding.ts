@@ -1,4 +1,4 @@
-import type { RateBudget } from "../../audit/rate-budget.ts";
+import type { RateBudget } from "../../runtime/rate-budget.ts";
 import {
   credentialPatterns,
   extractToken,

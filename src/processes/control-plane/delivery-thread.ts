@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from "node:os";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
-import { closeDatabase, openDatabase } from "../../storage/index.ts";
+import { closeDatabase, databaseNow, openDatabase } from "../../storage/index.ts";
 import { createLog, type LogOptions } from "../../telemetry/log.ts";
 import type { ControlSettings } from "../../control/platform/context.ts";
 import { createSecretBox } from "../../control/platform/secret-box.ts";
@@ -37,6 +37,7 @@ function run({ settings, databaseUrl, keys, logLevel }: DeliveryThreadData): voi
     units: createUnits(db, unitWriters),
     box: createSecretBox(keys.sealing, keys.others),
     clock: Date.now,
+    databaseNow,
     log: createLog({ level: logLevel, name: `webhooks-${environment}` }),
   });
   parentPort?.once("message", () => {

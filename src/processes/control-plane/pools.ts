@@ -3,7 +3,7 @@ import type { ControlContext } from "../../control/platform/context.ts";
 import type { Environment } from "../../control/platform/environment.ts";
 import { createUnits } from "../../control/platform/unit.ts";
 import { unitWriters } from "../../control/unit-writers.ts";
-import { closeDatabase, openDatabase, type Database } from "../../storage/index.ts";
+import { closeDatabase, openDatabase, TURN_REFUSALS, type Database } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 
@@ -17,26 +17,44 @@ export interface PoolsOptions {
   /** How long a caller waits for a connection. Default: that of {@link openDatabase}. */
   readonly acquireTimeoutMs?: number;
   readonly log: Log;
-  readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted"> | undefined;
+  readonly metrics?: Pick<ControlPlaneMetrics, "poolExhausted" | "turnsRefused"> | undefined;
 }
 
-/** Opens the pool of one kind of work. A timeout waiting for a connection is logged and counted. */
+/** Work whose callers take turns: what many callers ask for, and what one of them alone could hold up. */
+const IN_TURNS: ReadonlySet<Workload> = new Set(["api", "analytics"]);
+
+/**
+ * Opens the pool of one kind of work. A timeout waiting for a connection is logged and counted; and so is, apart from it,
+ * a caller that gets no turn.
+ */
 export function openPool(
   workload: Workload,
   { environment, url, budgets, statementTimeoutsMs, acquireTimeoutMs, log, metrics }: PoolsOptions,
 ): Database {
   // start at 0, so that the first timeout is an increase
   metrics?.poolExhausted.inc({ environment, workload }, 0);
+  const inTurns = IN_TURNS.has(workload);
+  if (inTurns)
+    for (const reason of TURN_REFUSALS) metrics?.turnsRefused.inc({ environment, workload, reason }, 0);
   const statementTimeoutMs = statementTimeoutsMs?.[workload];
   return openDatabase(url, {
     poolSize: budgets[workload],
-    inTurns: workload === "api",
+    inTurns,
     applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
     onExhausted() {
       metrics?.poolExhausted.inc({ environment, workload });
       log.warn({ environment, workload }, "timed out waiting for a database connection");
+    },
+    onRefusedTurn({ caller, reason, isFirst }) {
+      metrics?.turnsRefused.inc({ environment, workload, reason });
+      // one line until nothing of this caller waits any more: the metric counts the others
+      if (isFirst)
+        log.warn(
+          { environment, workload, reason, caller: caller.id, actor: caller.actor },
+          "refused requests of a caller: too many of them are waiting for database connections",
+        );
     },
   });
 }
@@ -46,11 +64,13 @@ const READINESS_TIMEOUT_MS = 5_000;
 
 /**
  * Opens the connection of `/readyz`, beside the pool: it must not wait for anybody, and nobody for its checks, which may
- * meet locks.
+ * meet locks. It stays open while it is idle: a server that has no connections left would refuse another, and a healthy
+ * instance would not be ready.
  */
-function openReadiness({ environment, url }: Pick<PoolsOptions, "environment" | "url">): Database {
+export function openReadiness({ environment, url }: Pick<PoolsOptions, "environment" | "url">): Database {
   return openDatabase(url, {
     poolSize: 1,
+    keep: 1,
     applicationName: `gatehouse ${environment} readiness`,
     statementTimeoutMs: READINESS_TIMEOUT_MS,
   });

@@ -1,8 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { GatewayConfig } from "../../config/index.ts";
-import { connectionBudgets, statementTimeouts } from "../../control/platform/connection-budgets.ts";
-import type { BackgroundWork, ControlContext, ControlSettings } from "../../control/platform/context.ts";
+import type { ControlContext } from "../../control/platform/context.ts";
 import { ENVIRONMENTS, type Environment } from "../../control/platform/environment.ts";
 import { composeEnvironment } from "../../control/compose.ts";
 import type { SetupLink } from "../../control/resources/dashboard-users/links.ts";
@@ -10,31 +9,23 @@ import { createApiServer, serveOn } from "../../control/platform/frame/serve-on.
 import { ApiError } from "../../control/platform/errors.ts";
 import { errorEnvelope } from "../../control/platform/frame/envelope.ts";
 import { newId } from "../../control/platform/ids.ts";
-import { compareEncryptionKey, registerEncryptionKey } from "../../control/encryption/key-check.ts";
-import { createSecretBox } from "../../control/platform/secret-box.ts";
-import { createUnits } from "../../control/platform/unit.ts";
-import { unitWriters } from "../../control/unit-writers.ts";
 import { startDeliveryThread } from "./start-delivery-thread.ts";
-import { controlSettings, publicUrlOf } from "./settings.ts";
-import { openPool, openWorkloads, type PoolsOptions } from "./pools.ts";
-import { masterKeys, type MasterKeys } from "./encryption-key.ts";
+import { publicUrlOf } from "./settings.ts";
+import { openWorkloads } from "./pools.ts";
+import { masterKeys } from "./encryption-key.ts";
 import {
-  closeDatabase,
-  migrate,
-  pendingMigrations,
-  provideDatabases,
-  transaction,
-  type Database,
-  type DatabaseLocation,
-  type ProvidedDatabases,
-} from "../../storage/index.ts";
+  databaseLocation,
+  openContext,
+  poolsOf,
+  type OpenDependencies,
+  type OpenedEnvironment,
+} from "./open-environment.ts";
+import { provideDatabases } from "../../storage/index.ts";
 import { sandboxSeed } from "./sandbox-seed.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "../../startup/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
-import { counted } from "../../text/index.ts";
-import { SEALED_COLUMNS } from "../../control/sealed-columns.ts";
 
 /** An environment that is being served. */
 export interface ServedEnvironment {
@@ -50,15 +41,6 @@ export interface ControlPlane {
   readonly environments: readonly ServedEnvironment[];
   /** Lets current requests and deliveries finish, then stops everything, including the embedded database. */
   close(): Promise<void>;
-}
-
-/** Locates the databases from the configuration. */
-export function databaseLocation({ api, database }: GatewayConfig): DatabaseLocation {
-  return {
-    dataDirectory: api.data_directory,
-    ...(database.url !== undefined && { url: database.url }),
-    ...(database.sandbox_url !== undefined && { sandboxUrl: database.sandbox_url }),
-  };
 }
 
 export interface ControlPlaneOptions {
@@ -97,14 +79,11 @@ export async function startControlPlane(
   return { environments: running.map(({ served }) => served), close };
 }
 
-interface Dependencies {
-  readonly keys: MasterKeys;
-  readonly databases: ProvidedDatabases;
-  readonly log: Log;
-  readonly metrics?: ControlPlaneOptions["metrics"] | undefined;
-}
-
-async function serveEnvironment(config: GatewayConfig, environment: Environment, dependencies: Dependencies) {
+async function serveEnvironment(
+  config: GatewayConfig,
+  environment: Environment,
+  dependencies: OpenDependencies,
+) {
   const server = createApiServer(notReady);
   const url = await listen(server, portOf(config, environment));
   let opened: OpenedEnvironment | undefined;
@@ -131,7 +110,7 @@ async function serveEnvironment(config: GatewayConfig, environment: Environment,
   try {
     const publicUrl = publicUrlOf(config, environment, url);
     const pools = poolsOf(config, environment, dependencies);
-    opened = await open(config, { publicUrl, ownUrl: fromHere(url) }, pools, dependencies, "serve");
+    opened = await openContext(config, { publicUrl, ownUrl: fromHere(url) }, pools, dependencies, "serve");
     const { context } = opened;
     others = openWorkloads(context, pools);
     composed = await composeEnvironment(context, {
@@ -178,104 +157,6 @@ function fromHere(url: string): string {
 
 /** Grace period for current requests when the server stops. */
 const CLOSE_MS = 10_000;
-
-/** An environment's database and context, for a server or for a command. */
-export interface OpenedEnvironment extends BackgroundWork {
-  readonly context: ControlContext;
-}
-
-/**
- * Why a database is opened. A server migrates it and registers its encryption key; a command migrates it and only compares
- * the key; a reader changes nothing.
- */
-export type OpenedFor = "serve" | "command" | "look";
-
-/** Opens one environment's database without a server; others may be using it. */
-export async function openEnvironment(
-  config: GatewayConfig,
-  environment: Environment,
-  log: Log,
-  openedFor: Exclude<OpenedFor, "serve"> = "command",
-): Promise<OpenedEnvironment> {
-  const create = openedFor !== "look";
-  const keys = await masterKeys(config, { create });
-  const databases = await provideDatabases(databaseLocation(config), [environment], log, { create });
-  try {
-    const { api } = config;
-    const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
-    const publicUrl = publicUrlOf(config, environment, own);
-    const dependencies = { keys, databases, log };
-    const pools = poolsOf(config, environment, dependencies);
-    const opened = await open(config, { publicUrl }, pools, dependencies, openedFor);
-    return {
-      context: opened.context,
-      async close() {
-        await opened.close();
-        await databases.close();
-      },
-    };
-  } catch (error) {
-    await databases.close();
-    throw error;
-  }
-}
-
-function poolsOf(
-  { database }: GatewayConfig,
-  environment: Environment,
-  { databases, log, metrics }: Dependencies,
-): PoolsOptions {
-  const budgets = connectionBudgets(database.pool_size);
-  const statementTimeoutsMs = statementTimeouts(database.statement_timeout, database.analytics_timeout);
-  return { environment, url: databases.url(environment), budgets, statementTimeoutsMs, log, metrics };
-}
-
-async function open(
-  config: GatewayConfig,
-  urls: Pick<ControlSettings, "publicUrl" | "ownUrl">,
-  pools: PoolsOptions,
-  { keys, log }: Dependencies,
-  openedFor: OpenedFor,
-): Promise<OpenedEnvironment> {
-  const db = openPool("api", pools);
-  const clock = Date.now;
-  const box = createSecretBox(keys.sealing, keys.others);
-  try {
-    await (openedFor === "look" ? requireMigrated(db) : migrate(db, { log }));
-    await compareEncryptionKey({ db, box }, SEALED_COLUMNS);
-    if (openedFor === "serve")
-      await transaction(db, (trx) => registerEncryptionKey(trx, box, new Date(clock())));
-  } catch (error) {
-    await closeDatabase(db);
-    throw inEnvironment(pools.environment, error);
-  }
-  return {
-    context: {
-      settings: { ...controlSettings(config, pools.environment, urls.publicUrl), ...urls },
-      db,
-      units: createUnits(db, unitWriters, clock),
-      box,
-      clock,
-      log,
-    },
-    close: () => closeDatabase(db),
-  };
-}
-
-/** @throws Error if the database must be migrated before this version can read it */
-async function requireMigrated(db: Database): Promise<void> {
-  const { length } = await pendingMigrations(db);
-  if (length > 0)
-    throw new Error(
-      `the database lacks ${counted(length, "migration")} of this version; run \`gatehouse migrate\` first`,
-    );
-}
-
-/** Adds the environment to the message, because the operator has two databases. */
-function inEnvironment(environment: Environment, error: unknown): unknown {
-  if (error instanceof Error) error.message = `${environment}: ${error.message}`;
-  return error;
-}
 
 function portOf({ api }: GatewayConfig, environment: Environment): WantedPort {
   const host = api.listen_address;

@@ -1,4 +1,4 @@
-import { RateBudget } from "../../audit/rate-budget.ts";
+import { RateBudget } from "../../runtime/rate-budget.ts";
 import { createAuditLog } from "../../audit/index.ts";
 import { DEFAULT_IDENTITY_HEADERS, tokenSources, type GatewayConfig } from "../../config/index.ts";
 import type { UndecidedEntry } from "../../extauthz/access-log-decode.ts";
@@ -131,7 +131,7 @@ export async function createService(
       {},
       "identity.cookie_origin_check is off: any site can act for users who are signed in with a cookie (CSRF)",
     );
-  const failures = new RateBudget(FAILED_VERIFICATIONS_PER_SECOND);
+  const failures = new RateBudget({ perSecond: FAILED_VERIFICATIONS_PER_SECOND });
   const decide = createDecider({
     policies: () => inForce.current,
     identify: createIdentify(verifier, { ...tokens, verifierOf, failed: () => failures.take() }),

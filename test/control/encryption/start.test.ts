@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
-import { openEnvironment, startControlPlane } from "../../../src/processes/control-plane/start.ts";
+import { openEnvironment } from "../../../src/processes/control-plane/open-environment.ts";
+import { startControlPlane } from "../../../src/processes/control-plane/start.ts";
 import {
   compareEncryptionKey,
   encryptionKeyProblem,

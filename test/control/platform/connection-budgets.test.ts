@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { Router } from "express";
 import {
   connectionBudgets,
   SMALLEST_POOL,
@@ -8,11 +7,9 @@ import {
   type Workload,
 } from "../../../src/control/platform/connection-budgets.ts";
 import { createAuthenticator } from "../../../src/control/authenticator.ts";
-import { newId } from "../../../src/control/platform/ids.ts";
 import { createGatewayFeed } from "../../../src/control/gateway/feed.ts";
 import { healthRouter } from "../../../src/control/health.ts";
 import { allRoutes } from "../../../src/control/routes.ts";
-import { oauthRouter } from "../../../src/control/sign-in/oauth/router.ts";
 import { openPool, openWorkloads } from "../../../src/processes/control-plane/pools.ts";
 import { closeDatabase, isUnavailable, type Database } from "../../../src/storage/index.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
@@ -174,164 +171,6 @@ describe("connection budgets", () => {
       );
       // twice three seconds, or five for a new connection
       assert.ok(performance.now() - begun < 25_000);
-    });
-  });
-
-  describe("when one caller wants everything", () => {
-    let database: TestDatabase;
-    let api: Database;
-    let control: RunningControl;
-    let opened: ReturnType<typeof openWorkloads>;
-    let answered = 0;
-
-    before(async () => {
-      database = await testDatabase();
-      const log = createLog({ level: "silent", name: "control" });
-      const options = {
-        environment: "production",
-        url: database.url,
-        budgets: connectionBudgets(10),
-        log,
-      } as const;
-      api = openPool("api", options);
-      const counting = Router().use((_request, response, next) => {
-        response.once("close", () => (answered += 1));
-        next();
-      });
-      control = await startControl({
-        database: { ...database, db: api },
-        routes(context, shared) {
-          opened = openWorkloads(context, options);
-          return allRoutes(context, { ...shared, feed: createGatewayFeed(context) });
-        },
-        authenticator: (context) => createAuthenticator(context, opened.workloads.keys?.db),
-        beside: (context, parts) => [
-          counting,
-          healthRouter({ db: opened.readiness, log }),
-          oauthRouter(context, parts),
-        ],
-      });
-    });
-    after(async () => {
-      await control.close();
-      await opened.close();
-      await closeDatabase(api);
-      await database.close();
-    });
-
-    it("the others do not wait, whatever keys it uses and whatever it asks for; who has gone is not served", async () => {
-      const [loud, quiet] = [await makeCustomer(control, "Loud"), await makeCustomer(control, "Quiet")];
-      const keys = await Promise.all(
-        [loud, loud, quiet].map((customerId) => makeKey(control, { customerId })),
-      );
-      const [one, two, other] = keys.map(({ secret }) => bearer(secret));
-      const [key] = keys;
-      assert.ok(one && two && other && key);
-      const put = (id: string, headers: Readonly<Record<string, string>>) =>
-        control.request("PUT", `/customers/${id}`, { as: null, headers, body: { metadata: { a: "1" } } });
-      const gone = new AbortController();
-      const held = await database.db.transaction();
-      try {
-        await held("customers").where({ id: loud }).forUpdate();
-        const writes = [one, two, one, two].map((headers) => put(loud, headers));
-        const blocked = async () => {
-          const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-            "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          );
-          return rows[0]?.n;
-        };
-        await eventually("its share is used up", async () => (await blocked()) === 2);
-        const served: string[] = [];
-        const inspect = fetch(`${control.url}/oauth2/introspect`, {
-          method: "POST",
-          body: new URLSearchParams({
-            token: "x".repeat(43),
-            client_id: key.row.id,
-            client_secret: key.secret,
-          }),
-        }).then(({ status }) => served.push(`introspected ${status}`));
-        const cut = fetch(`${control.url}/v1/customers/${loud}/users`, {
-          method: "POST",
-          headers: { ...one, "content-type": "application/json" },
-          body: JSON.stringify({ subject: "gone" }),
-          signal: gone.signal,
-        });
-        assert.equal((await put(quiet, other)).status, 200);
-        assert.equal(
-          (await control.request("GET", `/customers/${quiet}`, { as: null, headers: other })).status,
-          200,
-        );
-        assert.equal((await fetch(`${control.url}/readyz`)).status, 200);
-        const before = answered;
-        gone.abort();
-        await assert.rejects(cut);
-        await eventually("the server has seen it", () => answered > before);
-        assert.equal(await blocked(), 2);
-        assert.deepEqual(served, []);
-        await held.rollback();
-        assert.deepEqual(
-          await Promise.all(writes.map(async (write) => (await write).status)),
-          Array(4).fill(200),
-        );
-        await inspect;
-        assert.deepEqual(served, ["introspected 200"]);
-      } finally {
-        if (!held.isCompleted()) await held.rollback();
-      }
-      const { body } = await control.request("GET", `/customers/${loud}/users`, { as: null, headers: one });
-      assert.deepEqual(body.data, []);
-    });
-
-    it("nor do they wait for the look-up of somebody who has yet to prove who they are", async () => {
-      const quiet = await makeCustomer(control, "Third");
-      const { secret } = await makeKey(control, { customerId: quiet });
-      const held = await database.db.transaction();
-      try {
-        await held.raw("lock table clients in access exclusive mode");
-        const unknown = Array.from({ length: 3 }, () =>
-          fetch(`${control.url}/oauth2/token`, {
-            method: "POST",
-            body: new URLSearchParams({
-              grant_type: "client_credentials",
-              client_id: newId("client"),
-              client_secret: "x",
-            }),
-          }),
-        );
-        await eventually("their share is used up", async () => {
-          const { rows } = await held.raw<{ rows: { n: number }[] }>(
-            "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          );
-          return (rows[0]?.n ?? 0) >= 2;
-        });
-        const { status } = await control.request("GET", `/customers/${quiet}`, {
-          as: null,
-          headers: bearer(secret),
-        });
-        assert.equal(status, 200);
-        await held.rollback();
-        assert.deepEqual(
-          await Promise.all(unknown.map(async (answer) => (await answer).status)),
-          [401, 401, 401],
-        );
-      } finally {
-        if (!held.isCompleted()) await held.rollback();
-      }
-    });
-
-    it("the health page tells of the database, not of those who wait for the API's connections", async () => {
-      const client = api.client as {
-        acquireConnection(): Promise<object>;
-        releaseConnection(connection: object): Promise<void>;
-      };
-      const taken = await Promise.all(
-        Array.from({ length: connectionBudgets(10).api }, () => client.acquireConnection()),
-      );
-      try {
-        assert.equal((await fetch(`${control.url}/readyz`)).status, 200);
-      } finally {
-        for (const connection of taken) await client.releaseConnection(connection);
-      }
     });
   });
 });

@@ -3,7 +3,7 @@ import type { ControlContext } from "../../../src/control/platform/context.ts";
 import { createSecretBox } from "../../../src/control/platform/secret-box.ts";
 import { createUnits, type UnitWriters } from "../../../src/control/platform/unit.ts";
 import { startDeliveries } from "../../../src/control/resources/webhooks/start-deliveries.ts";
-import { openDatabase } from "../../../src/storage/index.ts";
+import { databaseNow, openDatabase } from "../../../src/storage/index.ts";
 import { TEST_SETTINGS } from "../../support/control.ts";
 
 /** Delivers what is in the outbox of a database, until it is killed: `deliver-child.ts <url> <master key in hex>`. */
@@ -17,6 +17,7 @@ const context: ControlContext = {
   units: createUnits(db, writers),
   box: createSecretBox(Buffer.from(key, "hex")),
   clock: Date.now,
+  databaseNow,
   log: createLog({ level: "error", name: "child" }),
 };
 startDeliveries(context);

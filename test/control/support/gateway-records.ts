@@ -74,7 +74,7 @@ export async function takeOldRecords({ context }: RunningControl, records: reado
   const origin = { actor: GATEWAY_KEY, requestId: "r", clientIp: "" };
   const from = { ingestedBy: GATEWAY_KEY.id, gateway: undefined };
   await context.units(origin, (unit) =>
-    new Intake(context).take(unit, { records: read, rejected: [] }, from),
+    new Intake(context).take(unit, { receivedAt: unit.now, records: read, rejected: [] }, from),
   );
 }
 

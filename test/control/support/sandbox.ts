@@ -60,6 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     units: createUnits(database.db, unitWriters, clock),
     box: createSecretBox(masterKey),
     clock,
+    databaseNow: () => Promise.resolve(new Date(clock())),
     log: createLog({ level: "error", name: "control" }),
   };
   const composed = await composeEnvironment(context, { seed: options.seed ?? {} });

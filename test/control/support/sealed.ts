@@ -3,7 +3,7 @@ import { sealClientSecret } from "../../../src/control/tenancy/idp.ts";
 import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
 import { createAdapter } from "../../../src/control/sandbox/provider/adapter.ts";
 import { providerKeys } from "../../../src/control/sandbox/provider/keys.ts";
-import { idTokenPurpose } from "../../../src/control/sign-in/complete-sign-in.ts";
+import { idTokenPurpose } from "../../../src/control/sign-in/sealed-id-tokens.ts";
 import { flowSecretsPurpose } from "../../../src/control/sign-in/flow-store.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import type { RunningControl } from "../../support/control.ts";

@@ -15,10 +15,10 @@ export async function ingestStatistics(
 ): Promise<z.input<typeof statisticsTaken>> {
   const { caches, audit } = report;
   const to = Date.parse(report.to);
-  const reason = outOfBounds(to, bounds) ?? ((await isNew(unit, report)) ? undefined : "DUPLICATE");
+  const reason = outOfBounds(to, bounds) ?? ((await isNew(unit, report, bounds)) ? undefined : "DUPLICATE");
   if (reason !== undefined) return { accepted: false, reason };
   // a gateway whose clock is ahead must not add counts in the future
-  const at = Math.min(to, unit.now.getTime());
+  const at = Math.min(to, bounds.now);
   const ofCaches = new PeriodTally("minute");
   for (const { name, hits, misses, evictions } of caches) ofCaches.add(at, [name], [hits, misses, evictions]);
   const ofAudit = new PeriodTally("minute");
@@ -30,15 +30,18 @@ export async function ingestStatistics(
 
 /**
  * Notes a report: by its sender too, because anybody with a key may send any `instance`. A key and the one that it is
- * rolled to are the same sender.
+ * rolled to are the same sender. The note has the time by which the report is accepted: with an earlier one it would be
+ * removed while the report is still accepted, and the report would be counted again.
  */
 async function isNew(
-  { trx, now, origin }: UnitOfWork,
+  { trx, origin }: UnitOfWork,
   { instance, sequence }: StatisticsReport,
+  { now }: TimeBounds,
 ): Promise<boolean> {
+  const receivedAt = new Date(now);
   const sender = clientOf(origin.actor);
   const fresh = await trx("gateway_reports")
-    .insert({ sender, instance, sequence, received_at: now })
+    .insert({ sender, instance, sequence, received_at: receivedAt })
     .onConflict(["sender", "instance", "sequence"])
     .ignore()
     .returning("sequence");
@@ -46,7 +49,7 @@ async function isNew(
   // instances of the release before know reports from this table alone, and do not write the sender
   const shared = { instance, sequence };
   await trx("gateway_statistics")
-    .insert({ ...shared, received_at: now, sender })
+    .insert({ ...shared, received_at: receivedAt, sender })
     .onConflict(["instance", "sequence"])
     .ignore();
   return (await trx("gateway_statistics").where(shared).whereNull("sender").first("sequence")) === undefined;

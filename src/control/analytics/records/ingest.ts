@@ -13,6 +13,8 @@ import { withOwners } from "./owners.ts";
 
 /** A batch, read record by record. */
 export interface ReadBatch {
+  /** When it was received, by the database's clock. */
+  readonly receivedAt: Date;
   readonly records: readonly RecordFacts[];
   readonly rejected: readonly Rejected[];
 }
@@ -41,7 +43,8 @@ export class Intake {
 
   /** Reads a batch and creates the partitions that it needs, outside the transaction because that locks tables. */
   async prepare(values: readonly unknown[]): Promise<ReadBatch> {
-    const now = this.#context.clock();
+    const receivedAt = await this.#context.databaseNow(this.#context.db);
+    const now = receivedAt.getTime();
     const bounds = timeBounds(now, this.#context.settings.retention);
     const records: RecordFacts[] = [];
     const rejected: Rejected[] = [];
@@ -62,18 +65,18 @@ export class Intake {
       if (this.#days.has(day)) continue;
       if (await makePartition(this.#context.db, "audit_records", day)) this.#days.add(day);
     }
-    return { records, rejected };
+    return { receivedAt, records, rejected };
   }
 
   /** Stores and counts new records, and announces policy violations; all of it or nothing. */
   async take(
     unit: UnitOfWork,
-    { records }: ReadBatch,
+    { receivedAt, records }: ReadBatch,
     from: Omit<Provenance, "receivedAt">,
   ): Promise<IngestResult> {
     if (records.length === 0) return { accepted: 0, duplicates: 0 };
     const known = await withKnownUsers(unit.trx, await withOwners(unit.trx, records));
-    const stored = await insertRecords(unit.trx, known, { ...from, receivedAt: unit.now });
+    const stored = await insertRecords(unit.trx, known, { ...from, receivedAt });
     await countDecisions(unit.trx, stored.flatMap(counted));
     for (const event of stored.map(violationEvent).filter(isEvent)) unit.emit(event);
     return { accepted: stored.length, duplicates: records.length - stored.length };

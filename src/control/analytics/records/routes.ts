@@ -55,7 +55,8 @@ export function recordsRoutes(context: ControlContext): Route[] {
       answers: { 200: statisticsTaken },
       units,
       write: async ({ body }, unit) => {
-        const bounds = timeBounds(unit.now.getTime(), context.settings.retention);
+        const now = (await context.databaseNow(unit.trx)).getTime();
+        const bounds = timeBounds(now, context.settings.retention);
         return ok(await ingestStatistics(unit, body, bounds));
       },
     }),

@@ -10,13 +10,22 @@ const LONGEST_WAIT_MS = 7 * DAY_MS;
 
 /** Unix ms. */
 export interface TimeBounds {
+  readonly now: number;
   readonly since: number;
   readonly until: number;
 }
 
-/** The times for which gateways may report. */
+/**
+ * The times for which gateways may report.
+ *
+ * @param now - by the database's clock: a record must not be lost because the instance that receives it is off
+ */
 export function timeBounds(now: number, { auditMs }: ControlContext["settings"]["retention"]): TimeBounds {
-  return { since: Math.max(keptSince(now, auditMs), now - LONGEST_WAIT_MS), until: now + MOST_AHEAD_MS };
+  return {
+    now,
+    since: Math.max(keptSince(now, auditMs), now - LONGEST_WAIT_MS),
+    until: now + MOST_AHEAD_MS,
+  };
 }
 
 /** @returns why a time is refused, if it is */

@@ -1,4 +1,4 @@
-import { isCanceled, isUnavailable } from "../../../storage/database.ts";
+import { isCanceled, isUnavailable, TooManyWaitingError } from "../../../storage/index.ts";
 import { ApiError } from "../errors.ts";
 
 /**
@@ -7,6 +7,12 @@ import { ApiError } from "../errors.ts";
  */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof TooManyWaitingError && error.reason === "queue_full")
+    return new ApiError("RATE_LIMIT_EXCEEDED", {
+      message: "too many of the caller's requests are waiting; send fewer at once",
+      cause: error,
+      headers: { "retry-after": "1" },
+    });
   // it waited too long for others, or the server is overloaded: it may well succeed later
   if (isUnavailable(error) || isCanceled(error))
     return new ApiError("SERVICE_UNAVAILABLE", { cause: error, headers: { "retry-after": "1" } });

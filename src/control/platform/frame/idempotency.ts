@@ -21,8 +21,12 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
 }
 
-/** How long a response is kept. */
-const KEPT_MS = 24 * 3_600_000;
+/**
+ * SQL: when a response that is stored now expires. By the database's clock, like each comparison with it: an instance
+ * whose own clock is ahead would carry out a request again.
+ */
+const EXPIRY = "now() + interval '24 hours'";
+const NOW = "now()";
 
 /** Whether a route supports `Idempotency-Key`. */
 export function isIdempotent({ method, permission, write }: Route): boolean {
@@ -59,24 +63,23 @@ export async function claimKey(
   trx: Knex.Transaction,
   { actorId, key, fingerprint }: IdempotentRequest,
   box: SecretBox,
-  now: Date,
 ): Promise<StoredResponse | undefined> {
   const at = { actor_id: actorId, key };
   const claim = {
     // a body may contain a secret, and the bare hash of a weak one could be guessed
     fingerprint: box.seal(fingerprint, purpose(actorId, key)),
-    created_at: now,
-    expires_at: new Date(now.getTime() + KEPT_MS),
+    created_at: trx.raw(NOW),
+    expires_at: trx.raw(EXPIRY),
   };
   const claimed = await trx("idempotency_keys")
     .insert({ ...at, ...claim })
     .onConflict(["actor_id", "key"])
     // an expired entry counts as absent
     .merge({ ...claim, answer: null })
-    .where("idempotency_keys.expires_at", "<=", now)
+    .where("idempotency_keys.expires_at", "<=", trx.raw(NOW))
     .returning("key");
   if (claimed.length > 0) return undefined;
-  const kept = await findAnswer(trx, { actorId, key, fingerprint }, box, now);
+  const kept = await findAnswer(trx, { actorId, key, fingerprint }, box);
   if (kept === undefined) throw new ApiError("IDEMPOTENCY_CONFLICT");
   return kept;
 }
@@ -89,11 +92,10 @@ export async function findAnswer(
   db: Knex,
   { actorId, key, fingerprint }: IdempotentRequest,
   box: SecretBox,
-  now: Date,
 ): Promise<StoredResponse | undefined> {
   const kept = await db("idempotency_keys")
     .where({ actor_id: actorId, key })
-    .where("expires_at", ">", now)
+    .where("expires_at", ">", db.raw(NOW))
     .first<{ fingerprint: string; answer: string | null } | undefined>("fingerprint", "answer");
   if (kept === undefined) return undefined;
   if (box.open(kept.fingerprint, purpose(actorId, key)) !== fingerprint)

@@ -229,7 +229,7 @@ async function runRoute(
   if (once !== undefined && route.prepare !== undefined) {
     // a repeated request gets its stored answer, whatever has happened to its inputs since
     const origin = { actor: call.actor, requestId, clientIp };
-    const before = await callerUnits(origin, (unit) => findAnswer(unit.trx, once, context.box, unit.now));
+    const before = await callerUnits(origin, (unit) => findAnswer(unit.trx, once, context.box));
     if (before !== undefined) {
       sendStored(before, response);
       return;
@@ -245,7 +245,7 @@ async function runRoute(
     return;
   }
   const outcome = await callerUnits(origin, async (unit): Promise<StoredResponse | Answer> => {
-    const before = await claimKey(unit.trx, once, context.box, unit.now);
+    const before = await claimKey(unit.trx, once, context.box);
     if (before !== undefined) return before;
     const answer = await write(permitted, unit, prepared);
     if (answer.kind !== "data") {

@@ -45,12 +45,12 @@ export async function rollApiKey(
   const { trx, now } = unit;
   // lock the customer first, as its deletion does
   const { customer_id: customerId } = await requireApiKey(trx, id);
-  const isThere = customerId === null || (await lockCustomerShared(trx, customerId));
+  const customer = customerId === null ? null : await lockCustomerShared(trx, customerId);
   // of two concurrent calls, the second one finds the result of the first
   const before = await lockApiKey(trx, id);
   check(before);
   requireRollable(before, now);
-  if (customerId !== null && !isThere) throw invalidCustomer(customerId, "path");
+  if (customerId !== null && customer === undefined) throw invalidCustomer(customerId, "path");
   const { name, scope, permissions } = before;
   const { row, secret } = await insertApiKey(unit, {
     environment,

@@ -68,7 +68,8 @@ export async function createUser(
   const { actor } = unit.origin;
   await requireCustomer(unit.trx, actor, customerId, "path");
   // otherwise it could be deleted meanwhile, and its users erased
-  if (!(await lockCustomerShared(unit.trx, customerId))) throw invalidCustomer(customerId, "path");
+  if ((await lockCustomerShared(unit.trx, customerId)) === undefined)
+    throw invalidCustomer(customerId, "path");
   if (Object.keys(attributes).length > 0) requireOperator(actor);
   // nobody signs in at the configured provider in the sandbox
   const idp = environment === "sandbox" ? undefined : await findIdp(unit.trx, customerId);

@@ -116,7 +116,7 @@ export async function enableWebhook(unit: UnitOfWork, id: string): Promise<Webho
  */
 async function lockToEnable({ trx, origin }: UnitOfWork, id: string): Promise<WebhookRow> {
   const { customer_id: customerId } = await readWebhook(trx, origin.actor, id);
-  if (customerId !== null && !(await lockCustomerShared(trx, customerId)))
+  if (customerId !== null && (await lockCustomerShared(trx, customerId)) === undefined)
     throw new ApiError("CONFLICT", { message: "the webhook's customer is deleted" });
   return lockWebhook(trx, origin.actor, id);
 }

@@ -1,6 +1,10 @@
 import express, { Router, type Request, type Response } from "express";
 import type Provider from "oidc-provider";
+import { forAllCallers, forCaller } from "../../../storage/index.ts";
 import type { ControlContext } from "../../platform/context.ts";
+import { asCaller, callerOf } from "../../platform/frame/as-caller.ts";
+import { callerOfOwnRequest } from "../../platform/frame/own-requests.ts";
+import { anonymousActor } from "../../platform/frame/serve.ts";
 import { PROVIDER_PATH } from "../../platform/sandbox-issuer.ts";
 import { createInteractions, type Interactions } from "./interaction.ts";
 import { providerKeys } from "./keys.ts";
@@ -11,12 +15,15 @@ interface Started {
   readonly interactions: Interactions;
 }
 
-/** `/idp`: the OpenID provider that users of the sandbox sign in at. */
+/**
+ * `/idp`: the OpenID provider that users of the sandbox sign in at. It asks for no credentials, so browsers take turns by
+ * their addresses. What this process asks of it is work of the caller whose sign-in it is.
+ */
 export function providerRouter(context: ControlContext): Router {
   const publicUrl = new URL(context.settings.publicUrl);
   let starting: Promise<Started> | undefined;
   const started = () => {
-    starting ??= start(context);
+    starting ??= forAllCallers(() => start(context));
     // the database may be unavailable; the next request tries again
     starting.catch(() => (starting = undefined));
     return starting;
@@ -28,13 +35,25 @@ export function providerRouter(context: ControlContext): Router {
   });
   const form = express.urlencoded({ extended: false, limit: "4kb", parameterLimit: 10 });
   const interaction = `${INTERACTION_PATH}/:uid`;
-  provider.get(interaction, async (request, response) =>
-    (await started()).interactions.show(request, response),
+  const inTurn =
+    (serve: (started: Started, request: Request, response: Response) => Promise<void>) =>
+    (request: Request, response: Response): Promise<void> => {
+      const served = async () => serve(await started(), request, response);
+      const own = callerOfOwnRequest(request);
+      return own === undefined
+        ? asCaller(callerOf(anonymousActor(request)), response, served)
+        : forCaller(own, served);
+    };
+  provider.get(
+    interaction,
+    inTurn(({ interactions }, request, response) => interactions.show(request, response)),
   );
-  provider.post(interaction, form, async (request, response) =>
-    (await started()).interactions.submit(request, response),
+  provider.post(
+    interaction,
+    form,
+    inTurn(({ interactions }, request, response) => interactions.submit(request, response)),
   );
-  provider.use(async (request: Request, response: Response) => (await started()).serve(request, response));
+  provider.use(inTurn(({ serve }, request, response) => serve(request, response)));
   return Router({ caseSensitive: true }).use(PROVIDER_PATH, provider);
 }
 

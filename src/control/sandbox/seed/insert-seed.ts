@@ -221,8 +221,10 @@ async function plantDecisions(
     const to = Math.min(from + DAY_MS, now);
     const today = facts.filter(({ row }) => row.timestamp >= from && row.timestamp < to);
     await then(to, async (unit) => {
-      await intake.take(unit, { records: today, rejected: [] }, { ingestedBy: ACTOR.id, gateway: "sandbox" });
+      const batch = { receivedAt: unit.now, records: today, rejected: [] };
+      await intake.take(unit, batch, { ingestedBy: ACTOR.id, gateway: "sandbox" });
       await ingestStatistics(unit, statisticsOf(sequence, from, to, today.length), {
+        now: to,
         since: from,
         until: to,
       });

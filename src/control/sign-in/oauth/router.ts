@@ -74,7 +74,7 @@ export function oauthRouter(
       const authority = createAuthority(actor, check, context.clock);
       const callerUnits = unitsOfCaller(context.units, authenticator, authority);
       const caller = { origin: originOf(request, response, actor), callerUnits };
-      await asCaller(callerId(client), response, async () => {
+      await asCaller(callerOfClient(client), response, async () => {
         sendJson(response, await serve(client, form, caller));
       });
     };
@@ -156,8 +156,9 @@ function keyOf(client: OAuthClient): Actor {
 }
 
 /** The same as in the API: a customer's machine clients and keys are one caller. */
-function callerId(client: OAuthClient): string {
-  return client.kind === "api_key" ? callerOf(client.actor) : (client.row.customer_id ?? client.id);
+function callerOfClient(client: OAuthClient): ReturnType<typeof callerOf> {
+  if (client.kind === "api_key") return callerOf(client.actor);
+  return { id: client.row.customer_id ?? client.id, actor: client.id };
 }
 
 /** Returns a refusal as a value, because the request is counted before it is answered. Other errors are thrown. */
