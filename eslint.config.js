@@ -154,6 +154,7 @@ const policyRooms = {
   mask: ["condition", "plan", "value"],
   message: ["condition", "mask", "plan", "value"],
   match: ["condition", "ir", "value"],
+  analyze: ["compile", "condition", "match", "ir", "value"],
 };
 
 /** @param where - what has the reasons */

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
 import { SUITE_SUFFIX } from "../decision/policies/policy-folder.ts";
-import { renderDiagnostics } from "../policy/index.ts";
+import { renderDiagnostics } from "../policy/evaluation.ts";
 import {
   allPassed,
   coverageBySet,

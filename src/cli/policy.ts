@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { policyDiffCommand } from "./policy-diff.ts";
 import { policyExplainCommand } from "./policy-explain.ts";
 import { policyFmtCommand } from "./policy-fmt.ts";
 import { policyTestCommand } from "./policy-test.ts";
@@ -7,9 +8,10 @@ import { policyValidateCommand } from "./policy-validate.ts";
 /** `gatehouse policy ...`: commands for policies that need no running service. */
 export function policyCommand(): Command {
   return new Command("policy")
-    .description("validate, format, test and explain policy sets")
+    .description("validate, format, compare, test and explain policy sets")
     .addCommand(policyValidateCommand())
     .addCommand(policyFmtCommand())
+    .addCommand(policyDiffCommand())
     .addCommand(policyTestCommand())
     .addCommand(policyExplainCommand());
 }

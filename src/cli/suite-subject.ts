@@ -7,7 +7,7 @@ import {
   type ExplainedDecision,
 } from "../decision/explain/index.ts";
 import { createSnapshot, type Snapshot } from "../decision/policies/snapshot.ts";
-import { UNAVAILABLE, type PolicySetIR } from "../policy/index.ts";
+import { UNAVAILABLE, type PolicySetIR } from "../policy/evaluation.ts";
 import {
   conditionsOf,
   type SuiteAnswer,

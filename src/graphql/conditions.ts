@@ -9,7 +9,7 @@ import {
   type Expression,
   type PlannedGraphqlRule,
   type Verdict,
-} from "../policy/index.ts";
+} from "../policy/evaluation.ts";
 import { lateReads } from "./late-reads.ts";
 import { argumentsOf, type Variables } from "./literals.ts";
 import { malformed, overLimit, type InputObject, type InputValue } from "./types.ts";

@@ -1,5 +1,5 @@
 import { isList, isObject } from "../json/index.ts";
-import { evaluate, UNAVAILABLE, type Attributes, type AttributePath } from "../policy/index.ts";
+import { evaluate, UNAVAILABLE, type Attributes, type AttributePath } from "../policy/evaluation.ts";
 import { isResult } from "../policy/mask/index.ts";
 import { memberOf } from "./input.ts";
 import { lateReads } from "./late-reads.ts";

@@ -13,6 +13,7 @@ export {
   refuseOperationIn,
   type GraphqlRequestRead,
 } from "./read-request.ts";
+export { LEFT_OUT_ARGUMENT, skeletonOf } from "./skeleton.ts";
 export { MAX_DENIALS, GraphqlRefusal } from "./types.ts";
 export type {
   GraphqlDenial,

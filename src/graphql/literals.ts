@@ -1,6 +1,6 @@
 import { Kind, type ArgumentNode, type OperationDefinitionNode, type ValueNode } from "graphql";
 import { exactNumber } from "../json/index.ts";
-import { UNAVAILABLE } from "../policy/index.ts";
+import { UNAVAILABLE } from "../policy/evaluation.ts";
 import { malformed, type GraphqlPayload, type InputObject, type InputValue } from "./types.ts";
 
 /** The variables that one operation defines, with their values; `undefined` for a variable without a value. */

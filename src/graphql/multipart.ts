@@ -1,5 +1,5 @@
 import { isList, isObject } from "../json/index.ts";
-import { UNAVAILABLE } from "../policy/index.ts";
+import { UNAVAILABLE } from "../policy/evaluation.ts";
 import { memberOf } from "./input.ts";
 import { decodeUtf8 } from "../text/index.ts";
 import { readParts, type MultipartPart } from "./multipart-parts.ts";

@@ -1,4 +1,4 @@
-import { UNAVAILABLE, type CLAIM_MEMBERS } from "../policy/index.ts";
+import { UNAVAILABLE, type CLAIM_MEMBERS } from "../policy/evaluation.ts";
 import type { Value, ValueObject } from "../policy/value.ts";
 import { findClaim, parseClaimPath, type ClaimPath } from "./claim-path.ts";
 import { omittedClaims } from "./omitted-claims.ts";

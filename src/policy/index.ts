@@ -37,36 +37,8 @@ export function compilePolicySet(
     : { diagnostics };
 }
 
-export type { Diagnostic, PolicyFile } from "./diagnostic.ts";
-export * from "./ir.ts";
-export * from "./value.ts";
+export * from "./evaluation.ts";
 export * from "./condition/index.ts";
-export { canonicalContent } from "./compile/canonical-content.ts";
-export { conditionsOfSet, rulesOf, type PlacedCondition } from "./conditions-of.ts";
 export { POLICY_CODES } from "./diagnostics/codes.ts";
-export { summarizeErrors } from "./diagnostics/summary.ts";
-export { renderDiagnostics } from "./diagnostics/render.ts";
 export { MAX_DIAGNOSTICS } from "./diagnostics/reporter.ts";
 export { formatPolicyFile } from "./format/format-policy-file.ts";
-export {
-  explainMatch,
-  type AttributesFor,
-  type FailingPart,
-  type MatchExplanation,
-  type NearRule,
-} from "./match/explain-match.ts";
-export {
-  paramsOf,
-  createMatcher,
-  type Match,
-  type Matchable,
-  type Matcher,
-  type MatcherOptions,
-} from "./match/matcher.ts";
-export { foldCase } from "./match/fold.ts";
-export { createRuleIndex, type RuleIndex } from "./match/rule-index.ts";
-export { isAttachedFile, mentionedFiles } from "./read/attached-file.ts";
-export { CLAIM_MEMBERS } from "./roots.ts";
-export { parsePattern } from "./pattern/parse-pattern.ts";
-export * from "./graphql-ir.ts";
-export * from "./plan.ts";

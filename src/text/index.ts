@@ -8,6 +8,6 @@ export { nearestHint, nearestName } from "./nearest-name.ts";
 export { inBackticks, quoted, quotedAscii } from "./quote.ts";
 export { MAX_READINGS, readingsOf, type Reading, type Readings } from "./readings.ts";
 export { redactTarget } from "./redact-target.ts";
-export { sanitize, sanitizeValue } from "./sanitize.ts";
+export { isSensitiveName, sanitize, sanitizeValue } from "./sanitize.ts";
 export { decodeUtf8, type DecodedText } from "./utf8.ts";
 export { spellOut, UNPRINTABLE, visible } from "./visible.ts";

@@ -37,6 +37,11 @@ const SUSPECT = /e[yw]|%65|bearer|basic|dpop|token|secret|passw|api[_-]?key|asse
 const SENSITIVE_NAME =
   /authorization|cookie|token|secret|passw(?:or)?d|api[_-]?key|credential|assertion|private[_-]?key/i;
 
+/** Whether a member, header or parameter of this name probably holds a credential. */
+export function isSensitiveName(name: string): boolean {
+  return SENSITIVE_NAME.test(name);
+}
+
 /** The members in which an explanation keeps values from the request. */
 const VALUE_MEMBERS = new Set([
   "value",
@@ -181,8 +186,6 @@ function sanitizeLines(text: string): string {
 }
 
 function namesSensitive(member: unknown): boolean {
-  if (typeof member === "string") return SENSITIVE_NAME.test(member);
-  return (
-    Array.isArray(member) && member.some((item) => typeof item === "string" && SENSITIVE_NAME.test(item))
-  );
+  if (typeof member === "string") return isSensitiveName(member);
+  return Array.isArray(member) && member.some((item) => typeof item === "string" && isSensitiveName(item));
 }

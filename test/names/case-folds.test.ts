@@ -7,14 +7,21 @@ const LUA = new URL("../../envoy/lua/gatehouse/case_folds.lua", import.meta.url)
 /** Lower case of upper case, letter by letter, until nothing changes; `İ` is `i`, as Java's equalsIgnoreCase takes it. */
 function folded(letter: string): string {
   if (letter === "\u0130") return "i";
+  // most of the million letters, and so most of the time
+  if (letter.toUpperCase() === letter && letter.toLowerCase() === letter) return letter;
   const each = (text: string, map: (one: string) => string) => Array.from(text, map).join("");
   const upper = each(letter, (one) => one.toUpperCase());
   const lower = each(upper, (one) => one.toLowerCase());
   return lower === letter ? letter : folded(lower);
 }
 
+interface Tables {
+  readonly runs: readonly string[];
+  readonly texts: readonly string[];
+}
+
 /** `first,last,step,to` for letters that one letter stands for, `letter,to,to` for those that several do; hexadecimal. */
-function tables(): { readonly runs: readonly string[]; readonly texts: readonly string[] } {
+function tables(): Tables {
   const runs: { first: number; last: number; step: number; to: number }[] = [];
   const texts: string[] = [];
   for (let code = 0; code < 0x110000; code++) {
@@ -54,8 +61,7 @@ const COMMENT = [
   "alike: GATEHOUSE_UPDATE=1 mocha test/names/case-folds.test.ts",
 ];
 
-function typescript(): string {
-  const { runs, texts } = tables();
+function typescript({ runs, texts }: Tables): string {
   const list = (all: readonly string[]) => all.map((line) => `  "${line}",\n`).join("");
   return `/*
 ${COMMENT.map((line) => ` * ${line}\n`).join("")} */
@@ -70,8 +76,7 @@ ${list(texts)}];
 `;
 }
 
-function lua(): string {
-  const { runs, texts } = tables();
+function lua({ runs, texts }: Tables): string {
   const list = (all: readonly string[]) => all.map((line) => `    "${line}",\n`).join("");
   return `${COMMENT.map((line) => `-- ${line}\n`).join("")}return {
   -- \`first,last,step,to\`: every \`step\`th letter from \`first\` to \`last\` is folded to those from \`to\` on
@@ -85,13 +90,18 @@ ${list(texts)}  },
 }
 
 describe("names: the table of letters", () => {
+  let unicode: Tables;
+  before(() => {
+    unicode = tables();
+  });
+
   for (const [file, made] of [
     [TYPESCRIPT, typescript],
     [LUA, lua],
   ] as const) {
     it(`${file.pathname.split("/").slice(-1).join("")} is what Unicode says`, () => {
-      if (process.env["GATEHOUSE_UPDATE"] === "1") writeFileSync(file, made());
-      assert.equal(readFileSync(file, "utf8"), made());
+      if (process.env["GATEHOUSE_UPDATE"] === "1") writeFileSync(file, made(unicode));
+      assert.equal(readFileSync(file, "utf8"), made(unicode));
     });
   }
 });

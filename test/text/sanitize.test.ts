@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { sanitize, sanitizeValue } from "../../src/text/index.ts";
+import { isSensitiveName, sanitize, sanitizeValue } from "../../src/text/index.ts";
 
 const base64url = (value: object, space?: number) =>
   Buffer.from(JSON.stringify(value, null, space)).toString("base64url");
@@ -8,6 +8,17 @@ const HEADER = base64url({ alg: "RS256", kid: "k1" });
 const CLAIMS = base64url({ sub: "alice", exp: 1 });
 const SIGNATURE = "c2lnbmF0dXJlLW9mLXRoZS10b2tlbg";
 const JWS = `${HEADER}.${CLAIMS}.${SIGNATURE}`;
+
+describe("text: names of what holds a credential", () => {
+  for (const name of ["Authorization", "set-cookie", "id_token", "x-api-key", "passwd", "privateKey"])
+    it(`knows ${name}`, () => {
+      assert.equal(isSensitiveName(name), true);
+    });
+  for (const name of ["role", "department", "x-team", ""])
+    it(`does not take ${JSON.stringify(name)} for one`, () => {
+      assert.equal(isSensitiveName(name), false);
+    });
+});
 
 describe("text: sanitize", () => {
   const hidden: Record<string, [string, string]> = {

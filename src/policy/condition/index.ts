@@ -19,19 +19,6 @@ export { MAX_CONDITION_LENGTH, parseCondition } from "./parse.ts";
 export { MAX_NESTING } from "./nesting.ts";
 export { checkCondition, checkKey, type ConditionContext } from "./check.ts";
 export { compileCondition } from "./compile.ts";
-export { formatCondition, formatExpression, formatPath } from "./format.ts";
-export { evaluate } from "./evaluate.ts";
+export { formatCondition } from "./format.ts";
 export { bindsCustomer, findRoleGrant, type GrantScope } from "./role-grant.ts";
-export { canBecomeTrue } from "./possible.ts";
-export { specialize, type Specialized } from "./specialize.ts";
-export { pathsIn, readsBelow } from "./reads.ts";
-export { readAttribute } from "./values.ts";
-export {
-  explain,
-  firstFailing,
-  verdictName,
-  type TraceNode,
-  type TraceRead,
-  type VerdictName,
-} from "./explain.ts";
-export { whyUnknown, type UnknownRead, type WhyUnknown } from "./unknown.ts";
+export * from "./evaluation.ts";

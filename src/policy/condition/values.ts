@@ -106,7 +106,7 @@ export function anyEqual<Item>(
  * The order of code points, which is that of UTF-8 bytes. The order of UTF-16 units differs: surrogates, which encode
  * the highest code points, sort before U+E000.
  */
-function compareCodePoints(a: string, b: string): number {
+export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
     const left = a.charCodeAt(index);

@@ -4,3 +4,5 @@ export { isResult } from "./graphql-result.ts";
 export { mediaKind, otherKind, type OtherKind } from "./media-type.ts";
 export { maskDocument, type MaskedResponse, type MaskResult } from "./mask-document.ts";
 export { fitsKind } from "./other-types.ts";
+
+export { STRICTNESS } from "./actions.ts";

@@ -1,5 +1,5 @@
 import { nearestName } from "../../text/index.ts";
-import { explain, firstFailing, type TraceNode } from "../condition/index.ts";
+import { explain, firstFailing, type TraceNode } from "../condition/evaluation.ts";
 import type { PathRuleIR } from "../ir.ts";
 import type { Attributes } from "../value.ts";
 import { paramsOf, type Match, type Matcher } from "./matcher.ts";

@@ -1,5 +1,5 @@
 import { similarMember } from "../../names/index.ts";
-import { evaluate } from "../condition/index.ts";
+import { evaluate } from "../condition/evaluation.ts";
 import { parseDocument, seenValue } from "../mask/index.ts";
 import type { PlannedField, PlannedMessage } from "../plan.ts";
 import type { Value, ValueObject } from "../value.ts";

@@ -1,5 +1,5 @@
 import { memberNames, type MemberNames } from "../../names/index.ts";
-import { readsBelow } from "../condition/index.ts";
+import { readsBelow } from "../condition/evaluation.ts";
 import type { PlannedMessage } from "../plan.ts";
 
 const known = new WeakMap<PlannedMessage, MemberNames>();
