@@ -9,10 +9,11 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,e2e/websocket/forgotten \
-	e2e/control-plane/kill e2e/processes/kill storage/embedded-postgres e2e/control-plane/up-again e2e/control-plane/up \
-	e2e/control-plane/refused-key control/sandbox/reset storage/postgres-users control/resources/dashboard-users/sign-in \
-	control/resources/webhooks/routes e2e/policies/reload-workers cli/services))
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,e2e/websocket/forgotten storage/embedded-postgres \
+	e2e/control-plane/kill e2e/control-plane/up-again e2e/control-plane/up control/whole-api/hostile-input \
+	e2e/processes/kill cli/services control/sandbox/reset extauthz/worker-pool e2e/policies/explain-parity \
+	control/resources/policy-sets/routes e2e/policies/reload e2e/control-plane/two-instances \
+	e2e/control-plane/production e2e/control-plane/refused-key storage/postgres-users))
 # The tests that together run every statement of src/json, src/text, src/policy and src/request
 PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))

@@ -113,9 +113,23 @@ const decisionRooms = {
   policies: ["headers"],
   attributes: ["policies"],
   decide: ["headers", "policies", "attributes", "types", "promise-or-value"],
+  rollout: ["policies", "types"],
+  shadow: ["policies", "decide", "types"],
   explain: ["policies", "attributes", "decide", "types", "promise-or-value"],
+  inputs: ["policies", "decide", "types"],
+  replay: ["policies", "attributes", "decide", "inputs", "types"],
   connections: ["policies", "decide", "types", "promise-or-value"],
-  point: ["headers", "denial", "policies", "decide", "explain", "connections", "types", "promise-or-value"],
+  point: [
+    "headers",
+    "denial",
+    "policies",
+    "decide",
+    "explain",
+    "inputs",
+    "connections",
+    "types",
+    "promise-or-value",
+  ],
 };
 
 /** The same within src/control; the reasons are in its README. Files beside these folders compose them. */
@@ -187,7 +201,7 @@ export default defineConfig(
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js"] } },
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "test/decision/shadow/threads/*.mjs"] } },
     },
     plugins: { "import-x": importX },
     settings: {

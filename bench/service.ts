@@ -45,6 +45,7 @@ export async function startBenchService(policies: Readonly<Record<string, string
     hearsEnvoy: true,
     broadcast: () => undefined,
     sendRelease: supply.sendRelease,
+    sendCounts: () => undefined,
   });
   await service.start();
   await supply.start(service);

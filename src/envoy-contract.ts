@@ -55,6 +55,7 @@ export const NOTE = names(
   "chunks",
   "client_chunks",
   "upload_dropped",
+  "upload_too_large",
 );
 
 /**

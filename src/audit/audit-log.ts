@@ -8,7 +8,7 @@ import { MAX_LINE, MAX_TRACED_LINE, serializeOutcome, serializeRecord } from "./
 import { RateBudget } from "../runtime/rate-budget.ts";
 import { AuditTally, type AuditMetrics } from "./tally.ts";
 import type { AuditLog, AuditLogger, DurableRecord, OutcomeLog, RefusalLog } from "./types.ts";
-import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
+import type { AuditRecord, EventRecord } from "../protocol/record.ts";
 
 export type AuditLevel = "info" | "warn" | "debug";
 
@@ -39,7 +39,7 @@ type Waiting =
       /** Set if the decision waits for it. */
       readonly durable?: Durable;
     }
-  | { readonly kind: "outcome"; readonly build: () => OutcomeRecord };
+  | { readonly kind: "outcome"; readonly build: () => EventRecord };
 
 type Kind = Waiting["kind"];
 
@@ -114,7 +114,7 @@ export class QueuedAuditLog implements AuditLog, OutcomeLog, RefusalLog {
     return this.#take({ kind: "decision", decision, build }, this.accepting());
   }
 
-  recordOutcome(notable: boolean, build: () => OutcomeRecord): boolean {
+  recordOutcome(notable: boolean, build: () => EventRecord): boolean {
     if (this.#options.level === "warn" && !notable) {
       this.#tallies.outcome.refuse("level");
       return true;

@@ -1,11 +1,19 @@
 import { sanitizeValue } from "../text/index.ts";
-import { ascii, fieldsWriter, type Field } from "./serialize-fields.ts";
-import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
+import { ascii, fieldsWriter, type Field, type FieldsWriter } from "./serialize-fields.ts";
+import type {
+  AuditRecord,
+  EventRecord,
+  OutcomeRecord,
+  RolloutRecord,
+  ShadowRecord,
+} from "../protocol/record.ts";
 
 /** Longest line, including the newline, at levels without trace: the size of an atomic pipe write (PIPE_BUF on Linux). */
 export const MAX_LINE = 4_096;
 /** Longest line with a trace. */
 export const MAX_TRACED_LINE = 65_536;
+/** Longest line with inputs and without a trace. */
+export const MAX_INPUTS_LINE = 16_384;
 
 /** Size of what surrounds the members. */
 const FRAME = "{}\n";
@@ -28,6 +36,7 @@ const FIELDS = {
   // not shortened in long lines, because dashboards group by it
   rule_resource: { kind: "text", usual: 192, tight: 192 },
   policy_digest: { kind: "text", usual: 80, tight: 72 },
+  rollout_arm: { kind: "text", usual: 16, tight: 16 },
   customer_id: { kind: "text", usual: 256, tight: 96 },
   customer_policy_set: { kind: "text", usual: 256, tight: 96 },
   host: { kind: "text", usual: 256, tight: 192 },
@@ -37,7 +46,7 @@ const FIELDS = {
   detail: { kind: "text", usual: 1024, tight: 256 },
   unknown: { kind: "texts", usual: 1200, tight: 240, item: 200 },
   accepted_ambiguities: { kind: "texts", usual: 640, tight: 560 },
-} as const satisfies Record<Exclude<keyof AuditRecord, "trace">, Field>;
+} as const satisfies Record<Exclude<keyof AuditRecord, "inputs" | "trace">, Field>;
 
 /** The fields of outcomes. */
 const OUTCOME_FIELDS = {
@@ -68,19 +77,65 @@ const OUTCOME_FIELDS = {
   detail: { kind: "text", usual: 256, tight: 128 },
 } as const satisfies Record<keyof OutcomeRecord, Field>;
 
+/** The fields of shadow decisions. */
+const SHADOW_FIELDS = {
+  timestamp: { kind: "text", usual: 32, tight: 32 },
+  event: { kind: "text", usual: 16, tight: 16 },
+  request_id: { kind: "text", usual: 256, tight: 96 },
+  user_id: { kind: "text", usual: 512, tight: 192 },
+  customer_id: { kind: "text", usual: 256, tight: 96 },
+  resource: { kind: "target", usual: 2048, tight: 600 },
+  action: { kind: "text", usual: 64, tight: 24 },
+  difference: { kind: "text", usual: 8, tight: 8 },
+  policy_set: { kind: "text", usual: 256, tight: 96 },
+  policy_digest: { kind: "text", usual: 80, tight: 72 },
+  decision: { kind: "text", usual: 8, tight: 8 },
+  reason: { kind: "text", usual: 64, tight: 40 },
+  rule: { kind: "text", usual: 512, tight: 192 },
+  candidate_policy_set: { kind: "text", usual: 256, tight: 96 },
+  candidate_digest: { kind: "text", usual: 80, tight: 72 },
+  candidate_decision: { kind: "text", usual: 8, tight: 8 },
+  candidate_reason: { kind: "text", usual: 64, tight: 40 },
+  candidate_rule: { kind: "text", usual: 512, tight: 192 },
+  candidate_detail: { kind: "text", usual: 1024, tight: 256 },
+} as const satisfies Record<keyof ShadowRecord, Field>;
+
+/** The fields of changes of a rollout. */
+const ROLLOUT_FIELDS = {
+  timestamp: { kind: "text", usual: 32, tight: 32 },
+  event: { kind: "text", usual: 16, tight: 16 },
+  decision_id: { kind: "text", usual: 64, tight: 40 },
+  change: { kind: "text", usual: 16, tight: 16 },
+  policy_set: { kind: "text", usual: 256, tight: 96 },
+  policy_digest: { kind: "text", usual: 80, tight: 72 },
+  mode: { kind: "text", usual: 8, tight: 8 },
+  percentage: { kind: "integer", usual: 24, tight: 24 },
+  cause: { kind: "text", usual: 32, tight: 32 },
+  detail: { kind: "text", usual: 1024, tight: 256 },
+} as const satisfies Record<keyof RolloutRecord, Field>;
+
 const writeFields = fieldsWriter(FIELDS);
 const writeOutcomeFields = fieldsWriter(OUTCOME_FIELDS);
+const writeShadowFields = fieldsWriter(SHADOW_FIELDS);
+const writeRolloutFields = fieldsWriter(ROLLOUT_FIELDS);
 
 /**
  * One record as one line of printable ASCII, including the newline: a JSON object with exactly the fields of the contract in
  * their order, every string sanitized, and other characters as `\uXXXX`.
  *
- * @param traced - whether the trace is included; the line is then under {@link MAX_TRACED_LINE}, otherwise {@link MAX_LINE}
+ * @param traced - whether the trace is included; the line is then under {@link MAX_TRACED_LINE}, otherwise {@link MAX_LINE},
+ *   or {@link MAX_INPUTS_LINE} if the record carries inputs
  */
 export function serializeRecord(record: AuditRecord, traced: boolean): string {
   const limit = traced ? MAX_TRACED_LINE : MAX_LINE;
   let body = writeFields(record, "usual");
   if (body.length + FRAME.length >= (traced ? limit / 2 : limit)) body = writeFields(record, "tight");
+  if (record.inputs !== undefined) {
+    // as they are: anything changed would be another input
+    const inputs = ascii(JSON.stringify(record.inputs));
+    const room = MAX_INPUTS_LINE - 1 - FRAME.length - body.length - ',"inputs":'.length;
+    body += `,"inputs":${inputs.length <= room ? inputs : '{"left_out":"size"}'}`;
+  }
   if (traced && record.trace !== undefined) {
     const trace = ascii(JSON.stringify(sanitizeValue(record.trace)));
     const room = limit - 1 - FRAME.length - body.length - ',"trace":'.length;
@@ -89,9 +144,15 @@ export function serializeRecord(record: AuditRecord, traced: boolean): string {
   return `{${body}}\n`;
 }
 
-/** An outcome as one line under {@link MAX_LINE}, in the same form. */
-export function serializeOutcome(record: OutcomeRecord): string {
-  const usual = writeOutcomeFields(record, "usual");
+/** An outcome or another event as one line under {@link MAX_LINE}, in the same form. */
+export function serializeOutcome(record: EventRecord): string {
+  const write = writerOf(record);
+  const usual = write(record, "usual");
   const fits = usual.length + FRAME.length < MAX_LINE;
-  return `{${fits ? usual : writeOutcomeFields(record, "tight")}}\n`;
+  return `{${fits ? usual : write(record, "tight")}}\n`;
+}
+
+function writerOf({ event }: EventRecord): FieldsWriter {
+  if (event === "shadow_decision") return writeShadowFields;
+  return event === "rollout" ? writeRolloutFields : writeOutcomeFields;
 }

@@ -1,4 +1,4 @@
-import type { AuditRecord, OutcomeRecord } from "../protocol/record.ts";
+import type { AuditRecord, EventRecord, OutcomeRecord } from "../protocol/record.ts";
 
 export interface AuditLogger {
   info(fields: object, message: string): void;
@@ -52,7 +52,7 @@ export interface RefusalLog {
   recordRefusal(build: () => AuditRecord): boolean;
 }
 
-/** Accepts outcomes, which follow the decisions that they belong to. */
+/** Accepts outcomes and other events, which follow the decisions that they belong to. */
 export interface OutcomeLog {
   /**
    * Accepts the record of an outcome, like {@link AuditLog.record}. It is written at levels that record every decision and, if
@@ -60,5 +60,5 @@ export interface OutcomeLog {
    *
    * @param notable - something was withheld or cut off
    */
-  recordOutcome(notable: boolean, build: () => OutcomeRecord): boolean;
+  recordOutcome(notable: boolean, build: () => EventRecord): boolean;
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { reportPolicies } from "./report-policies.ts";
-import { CONFIG_OPTION, loadConfig } from "./options.ts";
+import { CONFIG_OPTION, configFile, loadConfig } from "./options.ts";
 import { runUntilSignal } from "./run.ts";
 
 /** `gatehouse authz`: the gRPC service alone, for an existing Envoy or service mesh. */
@@ -13,8 +13,9 @@ export function authzCommand(): Command {
     .option(...CONFIG_OPTION)
     .action(async ({ config: file }: { config?: string }) => {
       const config = loadConfig(file, []);
+      const followed = configFile(file, []);
       await reportPolicies(config);
-      const supervisor = await startSupervisor(config, {});
+      const supervisor = await startSupervisor(config, followed === undefined ? {} : { file: followed });
       await runUntilSignal(supervisor, () => {
         process.stdout.write(`gatehouse authz ready on ${supervisor.addresses().join(" ")}\n`);
       });

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { findEnvoy } from "../gateway/index.ts";
 import { startSupervisor } from "../processes/gateway/supervisor.ts";
-import { CONFIG_OPTION, loadConfig } from "./options.ts";
+import { CONFIG_OPTION, configFile, loadConfig } from "./options.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { runUntilSignal } from "./run.ts";
 import { progressLog } from "./progress.ts";
@@ -13,9 +13,13 @@ export function gatewayCommand(): Command {
     .option(...CONFIG_OPTION)
     .action(async ({ config: file }: { config?: string }) => {
       const config = loadConfig(file, ["gateway.backend"]);
+      const followed = configFile(file, ["gateway.backend"]);
       await reportPolicies(config);
       const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
-      const supervisor = await startSupervisor(config, { envoy });
+      const supervisor = await startSupervisor(config, {
+        envoy,
+        ...(followed && { file: followed }),
+      });
       await runUntilSignal(supervisor, () => {
         process.stdout.write(`gatehouse gateway ready on ${supervisor.addresses().join(" ")}\n`);
       });

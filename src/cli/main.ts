@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { locateDatabases } = await import("./open-environment.ts");
     return (await import("./migrate.ts")).migrateCommand(locateDatabases);
   },
+  replay: async () => (await import("./replay.ts")).replayCommand(),
   policy: async () => (await import("./policy.ts")).policyCommand(),
   demo: async () => (await import("./demo.ts")).demoCommand(),
 };

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/index.ts";
-import { renderDiagnostics } from "../policy/index.ts";
+import { renderDiagnostics } from "../policy/evaluation.ts";
 import { compileSet } from "./policy-sets.ts";
 import { progress } from "./progress.ts";
 
@@ -9,10 +9,10 @@ import { progress } from "./progress.ts";
  * @param untilMended - the consequence while the set has errors
  */
 export async function reportPolicies(
-  { policies, control_plane }: GatewayConfig,
+  { policies, rollout, control_plane }: GatewayConfig,
   untilMended = "until then no policy set is in force and every request is denied",
 ): Promise<void> {
-  if (policies.source === "control_plane") return;
+  if (policies.source === "control_plane" || rollout.stable === "none") return;
   // as in `policy validate --config`: only the control plane knows how many customers have a provider, and that may change
   const severalProviders = control_plane.url !== undefined;
   const { ir, diagnostics, files } = await compileSet(policies.directory, policies.policy_set, {

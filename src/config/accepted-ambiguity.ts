@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isObject } from "../json/index.ts";
-import { parsePattern } from "../policy/index.ts";
+import { parsePattern } from "../policy/evaluation.ts";
 import { STATED_READINGS, SWITCHES } from "../request/types.ts";
 import { choice, list, text, valueTypes } from "../setting-types.ts";
 import { inBackticks } from "../text/index.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
 import { ALB_HEADER, DEFAULT_CLAIMS } from "../identity/index.ts";
-import { foldCase, parsePattern } from "../policy/index.ts";
+import { foldCase, parsePattern } from "../policy/evaluation.ts";
 import { foldHeaderName } from "../request/index.ts";
 import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
@@ -36,6 +36,21 @@ const CHECKS: readonly ConfigCheck[] = [
   ({ audit }) =>
     audit.outcomes && !audit.enabled
       ? fault("audit.outcomes", "has no effect with `audit.enabled: false`")
+      : undefined,
+  ({ audit }) =>
+    audit.inputs && audit.inputs_others === "hash" && audit.inputs_key_file === undefined
+      ? fault("audit.inputs_others", "needs `audit.inputs_key_file`")
+      : undefined,
+  ({ audit }) =>
+    audit.inputs && !audit.enabled
+      ? fault("audit.inputs", "has no effect with `audit.enabled: false`")
+      : undefined,
+  ({ audit }) =>
+    audit.inputs && audit.enabled && audit.destination === "control_plane"
+      ? fault(
+          "audit.inputs",
+          "needs another `audit.destination` than `control_plane`, which does not take inputs",
+        )
       : undefined,
   ({ audit, gateway }) =>
     audit.destination === "file" && resolve(gateway.access_log) === resolve(audit.path)
@@ -149,6 +164,33 @@ const CHECKS: readonly ConfigCheck[] = [
       ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
       : undefined,
   ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
+  ({ rollout: { steps, percentage } }) =>
+    steps.length > 0 && percentage > 0
+      ? fault("rollout.percentage", "has no effect with `rollout.steps`")
+      : undefined,
+  ({ rollout: { steps } }) =>
+    steps.some((step, index) => index > 0 && step <= (steps[index - 1] ?? 0))
+      ? fault("rollout.steps", "must rise from step to step")
+      : undefined,
+  ({ rollout: { stable, mode } }) =>
+    stable === "none" && mode !== "shadow"
+      ? fault("rollout.stable", "may be `none` only with `rollout.mode: shadow`")
+      : undefined,
+  ({ rollout: { stable, candidate } }) =>
+    stable === "none" && candidate === undefined
+      ? fault("rollout.stable", "may be `none` only with `rollout.candidate`, whose denials are recorded")
+      : undefined,
+  ({ rollout: { candidate }, audit }) =>
+    candidate !== undefined && audit.enabled && audit.destination === "control_plane"
+      ? fault(
+          "rollout.candidate",
+          "needs another `audit.destination` than `control_plane`, which does not take the records of a rollout",
+        )
+      : undefined,
+  ({ rollout: { stable }, policies }) =>
+    stable === "none" && policies.source !== "directory"
+      ? fault("rollout.stable", "may be `none` only with `policies.source: directory`")
+      : undefined,
   ({ control_plane: { url }, identity: { api_keys: keys } }) =>
     keys !== "refuse" && url === undefined
       ? fault("identity.api_keys", "needs `control_plane.url`")

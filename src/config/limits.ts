@@ -1,4 +1,4 @@
-import { parsePattern, type SegmentIR } from "../policy/index.ts";
+import { parsePattern, type SegmentIR } from "../policy/evaluation.ts";
 import type { GatewayConfig } from "./schema.ts";
 
 /** The limits of requests to one path, or to all others: milliseconds and bytes. */

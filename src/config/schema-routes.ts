@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parsePattern } from "../policy/index.ts";
+import { parsePattern } from "../policy/evaluation.ts";
 import { duration, maps, setting, size, text } from "../setting-types.ts";
 
 /** The types of limits that apply to all requests, and that a route may have of its own. */

@@ -100,8 +100,13 @@ export const authz = z
     decision_timeout: setting(
       duration("2ms", "1m"),
       "500ms",
-      "Time limit for one decision, from when Envoy asks for it. After that, the request is answered with 503 and never forwarded. Envoy " +
-        "lets only so many checks begin as are answered well within it, and answers any more with 503 at once.",
+      "Time limit for one decision, from when a worker begins it. After that, the request is answered with 503 and never forwarded.",
+    ),
+    queue_timeout: setting(
+      duration("0s", "1m"),
+      "8s",
+      "How long a check may wait for the workers under load, in addition to `decision_timeout`. Envoy lets only so many checks wait as " +
+        "the workers can answer well within it, and answers any more with 503 at once. Shorter: callers are refused sooner.",
     ),
     state_directory: optional(
       path(),

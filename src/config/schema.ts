@@ -3,6 +3,7 @@ import type { DeepReadonly } from "../json/index.ts";
 import { auditSettings } from "../audit/settings.ts";
 import { attributeSources, authz, policies, telemetry } from "./schema-service.ts";
 import { api, controlPlane, database, retention, signIn, webhooks } from "./schema-control.ts";
+import { rollout } from "./schema-rollout.ts";
 import { gateway } from "./schema-gateway.ts";
 import { identity } from "./schema-identity.ts";
 
@@ -11,6 +12,7 @@ export const gatewaySchema = z.strictObject({
   gateway,
   identity,
   policies,
+  rollout,
   attribute_sources: attributeSources,
   audit: auditSettings,
   authz,

@@ -8,9 +8,11 @@ import type {
   WebsocketConnectionIR,
 } from "../policy/index.ts";
 import type { DenialReason, PermitReason } from "../reasons.ts";
-import type { CanonicalRequest, RawRequest, StatedReading } from "../request/types.ts";
+import type { CanonicalRequest, RawRequest, Readings, StatedReading } from "../request/types.ts";
 import type { StepUp } from "../customer-state/index.ts";
 import type { HeaderChanges } from "./headers/identity-headers.ts";
+import type { RolloutArm } from "./policies/release.ts";
+import type { RuleNeeds } from "./policies/needs.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
 
 /** A request as passed from a door to the policy decision point. */
@@ -39,11 +41,40 @@ export interface AccessRequest {
   readonly bodies?: "on_request" | "handed_over";
 }
 
+/**
+ * What the rules were evaluated over, for records with inputs. `before_rules`: the request was refused before any policy set
+ * had a say.
+ */
+export type EvaluatedInputs = "before_rules" | RulesEvaluated;
+
+export interface RulesEvaluated {
+  /** Unix ms. */
+  readonly at: number;
+  readonly environment: string;
+  /** `identified`, `none`, or why the caller is not identified. */
+  readonly caller: string;
+  readonly identity: Identity | undefined;
+  readonly readings: Readings;
+  /** The gateway's policy set. */
+  readonly snapshot: Snapshot;
+  /** Number of the customer's own policy sets. */
+  readonly customerSets: number;
+  /** What the rules of the gateway's policy set read. Filled in during the decision. */
+  readonly gathered: GatheredAttributes[];
+}
+
+export interface GatheredAttributes {
+  readonly needs: RuleNeeds;
+  readonly attributes: Attributes;
+}
+
 /** What is known about a decided request, whatever the decision: the facts that a response or a record needs. */
 interface Facts {
   /** Details of what was wrong, for logs and audit. Contains no secrets. */
   readonly detail?: string;
   readonly snapshot?: Snapshot;
+  /** Present if a candidate is enforced for a part of the callers, and the caller is known. */
+  readonly arm?: RolloutArm;
   /** `name@version` of a customer's own policy set, if that set decided. */
   readonly customerPolicySet?: string;
   /** A customer's own policy set requires an audit record. */
@@ -69,6 +100,8 @@ interface Facts {
   readonly readAs?: StatedReading;
   /** The attributes over which the deciding rule's condition was evaluated. */
   readonly attributes?: Attributes;
+  /** Present if records carry inputs. */
+  readonly inputs?: EvaluatedInputs;
 }
 
 /** Facts that only a permit has. */

@@ -107,6 +107,7 @@ const BY_DETAILS: Readonly<Record<string, ProxyReason>> = {
   "http2.too_many_headers": "TOO_MANY_HEADERS",
   "http2.header_list_size_too_large": "HEADERS_TOO_LARGE",
   "rbac_access_denied_matched_policy[request_too_large]": "REQUEST_TOO_LARGE",
+  "rbac_access_denied_matched_policy[too_many_uploads]": "OVERLOADED",
   request_payload_too_large: "REQUEST_TOO_LARGE",
   local_rate_limited: "RATE_LIMITED",
   low_version: "UPGRADE_REQUIRED",

@@ -14,14 +14,17 @@ const WITH_FILTERS: ReadonlySet<Task> = new Set([
 const WITHOUT_FILTERS: ReadonlySet<Task> = new Set(["request_headers"]);
 
 export interface CheckReaderOptions {
-  /** How long Envoy waits for an answer, from when it asks; ms. Default: what the call says, from when it is read. */
+  /** Time limit for the decision, from when the call of our own Envoy is read; ms. Default: none but the call's. */
   readonly decisionTimeout?: number;
+  /** How long our own Envoy waits in addition, from when it asks; ms. Default: 0. */
+  readonly queueTimeout?: number;
   readonly log: { warn(object: object, message: string): void };
 }
 
 /** @returns the decoder of CheckRequests: the input of the decision point, with what this route can enforce */
 export function createCheckReader({
   decisionTimeout = Infinity,
+  queueTimeout = 0,
   log,
 }: CheckReaderOptions): (bytes: Buffer, call: DoorCall) => DecodedCheck {
   let warned = false;
@@ -43,7 +46,11 @@ export function createCheckReader({
       deadline:
         askedAfter === undefined
           ? deadline
-          : Math.min(deadline, call.receivedAt + askedAfter + decisionTimeout),
+          : Math.min(
+              deadline,
+              Date.now() + decisionTimeout,
+              call.receivedAt + askedAfter + queueTimeout + decisionTimeout,
+            ),
       ...(call.bodies !== undefined && { bodies: call.bodies }),
       ...(isProxyProtocol(proxyProtocol) && { proxyProtocol }),
       ...(call.forwardedProto !== undefined && { forwardedProto: call.forwardedProto }),

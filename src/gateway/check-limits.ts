@@ -15,8 +15,9 @@ export interface CheckSample {
 const LEAST = 32;
 /** Growth per step while there is room, or the workers are not busy. */
 const GROWTH = 1.25;
-/** The largest limit, as a multiple of the one at the start. */
+/** The largest limit to which it grows, as a multiple of the one at the start, and of each cluster. */
 const MOST = 16;
+const MOST_OF_CLUSTER = 65_536;
 
 /**
  * The number of checks that may be under way at once, so that each is answered in time: by Little's law, the rate at which
@@ -27,12 +28,18 @@ const MOST = 16;
 export class CheckLimit {
   readonly #start: number;
   readonly #patienceMs: number;
+  readonly #most: number;
   #limit: number;
   #last: { readonly sample: CheckSample; readonly at: number } | undefined;
 
-  /** @param start - the limit until something is known, to which it returns while nothing is late */
-  constructor(start: number, patienceMs: number) {
+  /**
+   * @param start - the limit until something is known, to which it returns while nothing is late
+   * @param patienceMs - how long a check may wait
+   * @param most - the limit to which it grows where Envoy has too little time
+   */
+  constructor(start: number, patienceMs: number, most = start * MOST) {
     this.#start = start;
+    this.#most = most;
     this.#patienceMs = patienceMs;
     this.#limit = start;
   }
@@ -51,7 +58,7 @@ export class CheckLimit {
     const isFull = hasShed || sample.underWay > Math.max(LEAST, inTime);
     // half-way: one measurement may be of a moment in which a worker got no CPU time
     if (isFull && isBusy) this.#limit = Math.max(LEAST, Math.floor((this.#limit + inTime) / 2));
-    else this.#grow(hasShed ? this.#start * MOST : this.#start);
+    else this.#grow(hasShed ? this.#most : this.#start);
     return this.#limit;
   }
 
@@ -60,15 +67,15 @@ export class CheckLimit {
   }
 }
 
-/** The share of the time limit that a check may wait; the rest is for what varies. */
+/** The share of the time limit that a check may wait; the rest is for what varies, and for the decision. */
 const WAITING_SHARE = 0.6;
 /** A limit that differs less from the one in force is not sent. */
 const NOTABLE = 0.05;
 
 export interface CheckLimitsOptions {
   readonly workers: number;
-  /** ms */
-  readonly decisionTimeout: number;
+  /** How long Envoy waits for the answer to a check; ms. */
+  readonly timeout: number;
   /** Whether the workers have been busy of late. */
   readonly isBusy: () => boolean;
   /** Monotonic; ms. */
@@ -89,15 +96,18 @@ const STATS =
  */
 export function checkLimits(
   admin: AdminAddress,
-  { workers, decisionTimeout, isBusy, clock = () => performance.now() }: CheckLimitsOptions,
+  { workers, timeout, isBusy, clock = () => performance.now() }: CheckLimitsOptions,
 ): () => Promise<void> {
-  const start = mostChecks(workers);
-  const limits = CHECK_CLUSTERS.map(({ name, mostAtWorker }) => ({
-    name,
-    atWorkers: mostAtWorker * workers,
-    limit: new CheckLimit(start, decisionTimeout * WAITING_SHARE),
-    inForce: start,
-  }));
+  const limits = CHECK_CLUSTERS.map(({ name, mostAtWorker, first }) => {
+    const start = mostChecks(workers, first);
+    const most = Math.max(start, Math.min(start * MOST, MOST_OF_CLUSTER));
+    return {
+      name,
+      atWorkers: mostAtWorker * workers,
+      limit: new CheckLimit(start, timeout * WAITING_SHARE, most),
+      inForce: start,
+    };
+  });
   return async () => {
     const { body } = await askAdmin(admin, "GET", STATS);
     const now = clock();

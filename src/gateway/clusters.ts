@@ -72,35 +72,47 @@ export function clusters(
 /** No limit here: requests are limited elsewhere. */
 const UNLIMITED = 1_000_000;
 
-/** Concurrent retries of checks, which happen only if a worker has died. */
+/** Concurrent retries of access log streams. */
 const MOST_RETRIES = 1000;
 
 /** Anonymous checks per worker, from all Envoy threads together; there is one thread per core. */
 const MOST_ANONYMOUS = 256;
 
-/** The clusters of checks, with how many checks Envoy sends to a worker before others wait in Envoy; 0: all of them. */
+/** The least number of checks that may be under way at first, with and without a credential. */
+const FIRST_MOST = 16_384;
+const FIRST_MOST_ANONYMOUS = 1_024;
+
+/**
+ * The clusters of checks, with how many checks Envoy sends to a worker before others wait in Envoy (0: all of them), and how many
+ * may be under way at first.
+ */
 export const CHECK_CLUSTERS = [
-  { name: EXT_AUTHZ_CLUSTER, mostAtWorker: 0 },
-  { name: EXT_AUTHZ_ANONYMOUS_CLUSTER, mostAtWorker: MOST_ANONYMOUS },
+  { name: EXT_AUTHZ_CLUSTER, mostAtWorker: 0, first: FIRST_MOST },
+  { name: EXT_AUTHZ_ANONYMOUS_CLUSTER, mostAtWorker: MOST_ANONYMOUS, first: FIRST_MOST_ANONYMOUS },
 ] as const;
 
 /**
- * How many checks may be under way at once per cluster; Envoy answers any more with 503 immediately. The gateway's supervisor
- * adjusts this to what the workers can answer in time (check-limits.ts).
+ * How many checks may be under way at once in a cluster, until it is known how many the workers can answer in time; the gateway's
+ * supervisor adjusts this (check-limits.ts). Envoy answers any more with 503 immediately.
+ *
+ * @param first - the least
  */
-export function mostChecks(workers: number): number {
-  return Math.max(1024, 512 * workers);
+export function mostChecks(workers: number, first: number): number {
+  return Math.max(first, 512 * workers);
 }
 
 function checks(workers: number): EnvoyJson {
+  const most = mostChecks(workers, FIRST_MOST);
   return {
     typed_extension_protocol_options: http2({}),
-    circuit_breakers: limits({ requests: mostChecks(workers), retries: MOST_RETRIES }),
+    // if a worker dies, all its checks are repeated at once
+    circuit_breakers: limits({ requests: most, retries: most }),
   };
 }
 
 /** Fewer at a worker at once, over one connection per Envoy thread, so that a flood waits in Envoy and nobody behind it. */
 function anonymousChecks(workers: number): EnvoyJson {
+  const most = mostChecks(workers, FIRST_MOST_ANONYMOUS);
   return {
     typed_extension_protocol_options: http2({
       max_concurrent_streams: Math.max(8, Math.floor(MOST_ANONYMOUS / availableParallelism())),
@@ -108,8 +120,8 @@ function anonymousChecks(workers: number): EnvoyJson {
     circuit_breakers: limits({
       connections: 1,
       requests: UNLIMITED,
-      waiting: mostChecks(workers),
-      retries: MOST_RETRIES,
+      waiting: most,
+      retries: most,
     }),
   };
 }

@@ -95,15 +95,14 @@ function sizeRules(limit: number): EnvoyJson {
     { header: { name: "content-length", present_match: true } },
     { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
   ];
-  const dropped = {
-    filter: NAMESPACE.notes,
-    path: [{ key: NOTE.upload_dropped }],
-    value: { bool_match: true },
-  };
-  const policy = (permission: EnvoyJson) => ({ principals: [{ any: true }], permissions: [permission] });
+  const noted = (key: string) => ({
+    metadata: { filter: NAMESPACE.notes, path: [{ key }], value: { bool_match: true } },
+  });
+  const policy = (...permissions: readonly EnvoyJson[]) => ({ principals: [{ any: true }], permissions });
+  // a dropped body seems shorter than it was
   const policies = {
-    [TOO_LARGE]: policy({ and_rules: { rules } }),
-    [TOO_MANY_UPLOADS]: policy({ metadata: dropped }),
+    [TOO_LARGE]: policy({ and_rules: { rules } }, noted(NOTE.upload_too_large)),
+    [TOO_MANY_UPLOADS]: policy(noted(NOTE.upload_dropped)),
   };
   return { rules: { action: "DENY", policies } };
 }
@@ -240,9 +239,14 @@ export function replaceRefused(): EnvoyJson {
   });
 }
 
+/** How long Envoy waits for the answer to a check, in ms: first for its turn, then for the decision. */
+export function checkTimeout({ authz }: GatewayConfig): number {
+  return authz.queue_timeout + authz.decision_timeout;
+}
+
 /** How a worker is called over the connections of this cluster. */
 export function authzService(config: GatewayConfig, cluster: string): EnvoyJson {
-  const timeout = seconds(config.authz.decision_timeout);
+  const timeout = seconds(checkTimeout(config));
   return {
     envoy_grpc: { cluster_name: cluster },
     // the check may wait in Envoy and on the way: the worker computes from this how long it has waited

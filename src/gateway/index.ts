@@ -11,6 +11,7 @@ export { startEnvoy } from "./envoy-process.ts";
 export type { EnvoyExit, EnvoyProcess, StartEnvoyOptions } from "./envoy-process.ts";
 export { upstreamMetrics, upstreamNames } from "./upstream-stats.ts";
 export { checkLimits } from "./check-limits.ts";
+export { checkTimeout } from "./http-filters.ts";
 export { askAdmin } from "./envoy-admin.ts";
 export type { AdminAddress } from "./envoy-admin.ts";
 export type { EnvoyJson } from "./envoy-json.ts";

@@ -7,7 +7,15 @@ export {
   type SuccessEnvelope,
 } from "./envelope.ts";
 export { policySetData, policySetParams, type PolicySetData } from "./policy-set.ts";
-export type { AuditRecord, DeniedMessagesRecord, OutcomeRecord, RecordMember } from "./record.ts";
+export type {
+  AuditRecord,
+  DeniedMessagesRecord,
+  EventRecord,
+  OutcomeRecord,
+  RecordMember,
+  RolloutRecord,
+  ShadowRecord,
+} from "./record.ts";
 export {
   MAX_RECORDS_BYTES,
   recordsAnswer,

@@ -1,7 +1,10 @@
 import { readHost } from "./read-host.ts";
 
 /** Default ports, which an origin omits (RFC 6454, section 6.2; RFC 9110, section 4.2). */
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
+const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
+  ["http", "80"],
+  ["https", "443"],
+]);
 
 /** RFC 6454, section 7: a scheme, a host and an optional port. No path, no user information, no list. */
 const ORIGIN = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^\s/?#@,\\]{1,300})$/i;
@@ -27,6 +30,6 @@ export function originOf(scheme: string, host: string): string | undefined {
   if (!valid) return undefined;
   const lower = scheme.toLowerCase();
   // `0080` is 80
-  const number = port === "" ? (DEFAULT_PORTS[lower] ?? "") : String(Number(port));
+  const number = port === "" ? (DEFAULT_PORTS.get(lower) ?? "") : String(Number(port));
   return `${lower}://${name}:${number}`;
 }

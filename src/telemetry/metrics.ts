@@ -84,7 +84,7 @@ export function createMetrics() {
     }),
     outcomes: new Counter({
       name: "gatehouse_outcomes_total",
-      help: "Requests with a plan that have ended, by event (response, connection).",
+      help: "Requests with a plan that have ended, and other events with a record, by event (response, connection, shadow_decision, rollout).",
       labelNames: ["event"] as const,
       registers,
     }),
@@ -182,6 +182,36 @@ export function createMetrics() {
       name: "gatehouse_policy_set_info",
       help: "The policy set in force; always 1.",
       labelNames: ["policy_set", "digest"] as const,
+      registers,
+    }),
+    rolloutPercentage: new Gauge({
+      name: "gatehouse_rollout_percentage",
+      help: "The part of the callers for whom the candidate in force decides, in percent; 0 in shadow mode. Absent without a candidate.",
+      labelNames: ["policy_set", "digest", "mode"] as const,
+      registers,
+    }),
+    rolloutGuard: new Gauge({
+      name: "gatehouse_rollout_guard",
+      help: "1 for the result of the last comparison of candidate and stable set, by outcome (ok, inconclusive, worse).",
+      labelNames: ["outcome"] as const,
+      registers,
+    }),
+    shadowDecisions: new Counter({
+      name: "gatehouse_shadow_decisions_total",
+      help: "Decisions for the candidate's evaluation in shadow, by result (same, different; failed: it could not decide; dropped: no room in the queue, or a body over 64 KiB).",
+      labelNames: ["result"] as const,
+      registers,
+    }),
+    shadowDifferences: new Counter({
+      name: "gatehouse_shadow_differences_total",
+      help: "Decisions that a candidate in shadow would have made differently, by difference (denies, allows, plan) and rule (the candidate's, otherwise the stable set's).",
+      labelNames: ["difference", "rule"] as const,
+      registers,
+    }),
+    rolloutRollbacks: new Counter({
+      name: "gatehouse_rollout_rollbacks_total",
+      help: "Candidates that the guard took back, by cause (denials, errors, slow).",
+      labelNames: ["cause"] as const,
       registers,
     }),
     customerPolicySets: new Gauge({

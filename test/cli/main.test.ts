@@ -28,9 +28,11 @@ describe("cli", () => {
     ["owners", "reset"],
     ["policy"],
     ["policy", "validate"],
+    ["replay"],
     ["policy", "fmt"],
     ["policy", "test"],
     ["policy", "explain"],
+    ["policy", "diff"],
     ["demo"],
     ["demo", "token"],
   ];

@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { envoyBinary } from "../support/envoy.ts";
 import { eventually } from "../support/eventually.ts";
 import { startIssuer } from "../support/providers/issuer.ts";
@@ -295,6 +295,29 @@ control_plane: { url: "http://127.0.0.1:1", api_key_file: nowhere.key }
           [1, `gatehouse: control_plane.api_key_file: \`${folder.path}/gateway.key\`: ${said}\n`],
         );
       });
+  });
+
+  describe("inputs of records", () => {
+    it("need a key for hashes: a short one is refused in one line that does not repeat it", async () => {
+      await folder.add({
+        "gateway.yaml": `${CONFIG}audit: { inputs: true, inputs_others: hash, inputs_key_file: inputs.key }\n`,
+        "inputs.key": "short-key\n",
+      });
+      const start = async () => {
+        const { code, stderr } = await cli("authz");
+        return [code, stderr];
+      };
+      const file = `audit.inputs_key_file: \`${folder.path}/inputs.key\``;
+      assert.deepEqual(await start(), [
+        1,
+        `gatehouse: ${file}: the key must have at least 32 characters: write one with \`openssl rand -base64 32\`\n`,
+      ]);
+      await rm(join(folder.path, "inputs.key"));
+      assert.deepEqual(await start(), [
+        1,
+        `gatehouse: audit.inputs_key_file: cannot read \`${folder.path}/inputs.key\`: no such file\n`,
+      ]);
+    });
   });
 
   describe("demo token", () => {

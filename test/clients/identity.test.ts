@@ -158,8 +158,18 @@ describe("clients: identity as providers and proxies have it", () => {
     assert.equal(seen["authorization"], "Bearer xoxb-opaque");
     assert.equal(seen["x-user-id"], undefined);
     assert.equal(await ask("/me", headers), "401 TOKEN_INVALID");
-    const expired = await issuer.token({ iat: 1, exp: 2 });
-    assert.equal(await ask("/open", { authorization: `Bearer ${expired}` }), "401 TOKEN_EXPIRED");
+    const expired = { authorization: `Bearer ${await issuer.token({ iat: 1, exp: 2 })}` };
+    assert.equal(await ask("/open", expired), "401 TOKEN_EXPIRED");
+    const token = expired.authorization.slice("Bearer ".length);
+    const protocol = `${K8S}${Buffer.from(token).toString("base64url")}, v1`;
+    const twice = { "cf-access-jwt-assertion": token, "sec-websocket-protocol": protocol };
+    assert.equal(await ask("/open", twice), "401 TOKEN_EXPIRED");
+    // nor does it pass beside what an access proxy sends, or pretends to
+    for (const name of ["cf-access-jwt-assertion", "x-amzn-oidc-data"])
+      for (const token of ["x", await issuer.token()]) {
+        assert.equal(await ask("/open", { ...expired, [name]: token }), "401 TOKEN_INVALID");
+        assert.deepEqual(seen, {});
+      }
   });
 
   it("takes the token of a browser's WebSocket from its subprotocols, and the answer suits the browser", async () => {

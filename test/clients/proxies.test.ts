@@ -221,6 +221,14 @@ describe("clients: proxies in front of the gateway", function () {
       const { status } = await ask(nginx?.ports["plain"] ?? 0, "/public/plain", false, { headers });
       assert.equal(status, 403);
     });
+
+    it("lets a scheme through that is none: it counts as absent", async () => {
+      for (const scheme of ["__proto__", "constructor"]) {
+        const headers = { "X-Forwarded-Proto": scheme };
+        const { status, seen } = await ask(nginx?.ports["plain"] ?? 0, "/open/plain", false, { headers });
+        assert.deepEqual([status, seen?.headers["x-forwarded-proto"]], [200, "http"]);
+      }
+    });
   });
 
   describe("HAProxy that forwards bytes with the PROXY protocol", () => {

@@ -238,6 +238,7 @@ describe("extauthz: what Envoy refused itself", () => {
       ["http1.too_many_headers", 431, malformed, "TOO_MANY_HEADERS"],
       ["http2.too_many_headers", 0, gone, "TOO_MANY_HEADERS"],
       ["rbac_access_denied_matched_policy[request_too_large]", 413, {}, "REQUEST_TOO_LARGE"],
+      ["rbac_access_denied_matched_policy[too_many_uploads]", 503, {}, "OVERLOADED"],
       ["request_payload_too_large", 413, {}, "REQUEST_TOO_LARGE"],
       ["local_rate_limited", 429, {}, "RATE_LIMITED"],
       ["low_version", 426, malformed, "UPGRADE_REQUIRED"],

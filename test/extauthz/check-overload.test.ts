@@ -158,7 +158,7 @@ describe("extauthz: a check that others wait behind", () => {
       ["expired", 2],
     ] as const) {
       const request = { headers: { authorization: [`Bearer ${token}`] } } as unknown as CanonicalRequest;
-      await identify(request, false);
+      await identify(request, false, "203.0.113.7");
       assert.equal(paid, expected, token);
     }
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { GIVEN_UP } from "../../src/decision/point/index.ts";
-import type { CheckDependencies } from "../../src/extauthz/check.ts";
+import { withinTime, type CheckDependencies } from "../../src/extauthz/check.ts";
 import { bearer } from "../decision/support.ts";
 import { checkRequest } from "../support/check-request.ts";
 import { encode } from "./support/checks.ts";
@@ -218,6 +218,22 @@ describe("extauthz: check", () => {
       (await records()).map(({ reason }) => reason),
       Array.from({ length: 3 }, () => "CONDITION_TRUE"),
     );
+  });
+
+  it("decides what has waited for its turn, and has the whole time limit for it", async () => {
+    const { check } = checkOf({ decisionTimeout: 10_000, queueTimeout: 50_000 });
+    const asked = (askedAfter: number) =>
+      check(checkRequest({ path: "/public" }), { deadline: Infinity, askedAfter });
+    assert.ok(Buffer.isBuffer(await asked(-40_000)));
+    assert.equal(await asked(-61_000), GIVEN_UP);
+  });
+
+  it("ends a check of our own Envoy that is not decided in time", async () => {
+    const hangs = withinTime(() => new Promise(() => undefined), 1);
+    assert.equal(await hangs(Buffer.alloc(0), { deadline: Infinity, askedAfter: 0 }), GIVEN_UP);
+    const answer = Buffer.from("x");
+    const answers = withinTime(() => Promise.resolve(answer), 60_000);
+    assert.equal(await answers(Buffer.alloc(0), { deadline: Infinity, askedAfter: 0 }), answer);
   });
 
   describe("bytes that are no check", () => {

@@ -284,7 +284,8 @@ describe("the protocol of gateway and control plane", () => {
       ...auditRecord({ timestamp: new Date().toISOString(), decision_id: "dec_all" }),
       ...{ rule_name: "name", rule_resource: "GET /a", customer_id: "cus_1", customer_policy_set: "own@v1" },
       ...{ trace_id: "0".repeat(32), detail: "detail", unknown: ["user.role: missing"] },
-      ...{ accepted_ambiguities: ["letter_case"], trace: { steps: [] } },
+      ...{ accepted_ambiguities: ["letter_case"], trace: { steps: [] }, rollout_arm: "candidate" },
+      ...{ inputs: { before_rules: true } },
     };
     const outcome: Record<keyof ReturnType<typeof outcomeRecord>, unknown> = {
       ...outcomeRecord({ timestamp: new Date().toISOString(), decision_id: "dec_all", event: "connection" }),

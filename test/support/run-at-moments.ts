@@ -11,6 +11,7 @@ const LEFT_OUT = [
   "control/whole-api/hostile-access",
   "control/whole-api/hostile-input",
   "control/analytics/records/kill",
+  "control/clocks",
   "control/resources/policy-sets/compiler",
   "control/resources/policy-sets/routes",
   "audit/processes",

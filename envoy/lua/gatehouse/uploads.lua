@@ -39,8 +39,9 @@ function uploads.request(handle)
     local size = chunk:length()
     if not dropping and not has_room(size, limit) then
       dropping = true
-      -- before anything is missing
-      stream.note(handle, NOTE.upload_dropped, true)
+      -- before anything is missing. The limit is at least that of a body: one that exceeds it alone will never fit
+      local is_too_large = held[key] + size > limit
+      stream.note(handle, is_too_large and NOTE.upload_too_large or NOTE.upload_dropped, true)
     end
     if dropping then
       chunk:setBytes("")

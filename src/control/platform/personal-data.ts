@@ -10,6 +10,7 @@ export const IMPERSONAL_MEMBERS: readonly string[] = [
   "rule_name",
   "rule_resource",
   "policy_digest",
+  "rollout_arm",
   "customer_policy_set",
   "trace_id",
   "unknown",

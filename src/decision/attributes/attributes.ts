@@ -6,7 +6,7 @@ import {
   type Value,
   type ValueList,
   type ValueObject,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import type { RuleNeeds } from "../policies/needs.ts";

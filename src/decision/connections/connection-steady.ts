@@ -31,7 +31,8 @@ export function isSteady(
   const customer = state && identity && customerOf(identity, state);
   if (customer?.authentication.max_session_duration !== undefined) return false;
   const own = (customer?.policy_sets ?? []).map((name) => policies.customers.get(name));
-  return [policies.main, ...own].every(
+  const rolledOut = policies.candidate === undefined ? [] : [policies.candidate.set];
+  return [policies.main, ...rolledOut, ...own].every(
     (set) => set !== undefined && needsAt(set, request).every((needs) => !changesUnannounced(needs)),
   );
 }

@@ -1,4 +1,4 @@
-import { IR_VERSION } from "../../policy/index.ts";
+import { IR_VERSION } from "../../policy/evaluation.ts";
 import { quotedAscii, spellOut } from "../../text/index.ts";
 import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { joinPlans } from "./join-plans.ts";
@@ -22,17 +22,33 @@ import {
 } from "./evaluation-context.ts";
 import { readingsAt } from "./forwarded-host.ts";
 import { hasOtherRules } from "./other-rules.ts";
+import { armOf, evaluateArm } from "./rollout-arm.ts";
 import { createRouteFinder, type RouteSettings } from "./route-limits.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
-import type { PolicyRelease } from "../policies/release.ts";
+import type { Candidate, PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
-import type { AccessRequest, Decision, Denial, Draft, Permit } from "../types.ts";
+import type { AccessRequest, Decision, Denial, Draft, Permit, RulesEvaluated } from "../types.ts";
 import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
 import { readingsWithoutTokens } from "../headers/withheld-tokens.ts";
 import type { TokenSources } from "../../identity/index.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
+
+/** A caller that is already known: by its token, and after its session was checked. */
+export interface GivenCaller {
+  readonly found: Caller;
+  readonly checked: Caller;
+}
+
+/** A decision by the stable set, for the candidate to be compared with. */
+export interface Shadowed extends GivenCaller {
+  readonly candidate: Candidate;
+  /** As received. */
+  readonly access: AccessRequest;
+  readonly decision: Decision;
+  readonly hasOwnSets: boolean;
+}
 
 /** The dependencies of decisions. */
 export interface DeciderDependencies extends EvaluationDependencies {
@@ -46,10 +62,16 @@ export interface DeciderDependencies extends EvaluationDependencies {
   readonly cookie?: string;
   /** Paths with limits of their own; absent: none. */
   readonly routes?: RouteSettings;
+  /** Decisions keep what rules read, for their records. */
+  readonly keepInputs?: boolean;
   /** Where else it may be: what only carries a token is withheld from rules and application. */
   readonly tokens?: TokenSources;
   /** Checks the origin of requests identified by a cookie; absent if that is switched off. */
   readonly originCheck?: OriginCheck;
+  /** Called with each decision by rules while a candidate is in shadow mode; it must not throw. */
+  readonly shadow?: (shadowed: Shadowed) => void;
+  /** The caller, in place of a check of its session. */
+  readonly given?: GivenCaller;
   /** Present if a control plane is configured. */
   readonly controlPlane?: {
     /** The current state; `undefined` if there is none or it is too old. */
@@ -97,6 +119,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       trustedPeer: proxy.trusted,
       ...(proxy.changes && { forwarding: proxy.changes }),
       accepted: [],
+      ...(dependencies.keepInputs === true && { inputs: "before_rules" as const }),
     };
     if (policies === undefined) return deny(known, "POLICY_NOT_READY");
     const snapshot = policies.main;
@@ -143,17 +166,22 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           ? readingsWithoutCookie(tokenless, access.raw.headers, dependencies.cookie)
           : tokenless;
       const { request, others, variants } = readings;
+      const { given } = dependencies;
       const caller =
-        dependencies.controlPlane === undefined
+        given?.checked ??
+        (dependencies.controlPlane === undefined
           ? meant
           : checkSession(meant, {
               state,
               whyUnknown: dependencies.controlPlane.whyUnknown,
               clientIp: proxy.clientIp,
               now: access.receivedAt,
-            });
+            }));
+      const arm = armOf(policies, { identity: caller.identity, clientIp: proxy.clientIp });
+      const set = arm?.set ?? snapshot;
       const read = {
-        ...{ ...draft, request, accepted },
+        ...{ ...draft, snapshot: set, request, accepted },
+        ...(arm && { arm }),
         ...(stated !== undefined && { readAs: stated }),
         ...(protocolWithheld && { protocolWithheld }),
         ...(cookieWithheld && { cookieWithheld }),
@@ -170,33 +198,49 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
             : identified;
       const names = state && caller.identity ? (customerOf(caller.identity, state)?.policy_sets ?? []) : [];
       const own = names.map((name) => ({ name, set: policies.customers.get(name) }));
-      const sets = [snapshot, ...own.flatMap(({ set }) => set ?? [])];
+      const sets = [set, ...own.flatMap(({ set }) => set ?? [])];
+      const inputs =
+        dependencies.keepInputs === true
+          ? inputsOf(caller, {
+              ...{ readings, snapshot: set, customerSets: own.length },
+              ...{ at: access.receivedAt, environment: dependencies.environment },
+            })
+          : undefined;
       const evaluation = {
         with: (route === undefined ? undefined : withLimitsOf[route]) ?? dependencies,
-        snapshot,
+        snapshot: set,
         sets,
         request,
         readings,
         access,
         caller,
-        draft: known,
+        draft: inputs === undefined ? known : { ...known, inputs },
       };
       const bySets = (one: EvaluationContext): PromiseOrValue<Decision> =>
         own.reduce<PromiseOrValue<Decision>>(
           (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
           withVariants(one, variants),
         );
-      const decided = others.reduce<PromiseOrValue<Decision>>(
-        (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, evaluation, bySets)),
-        bySets(evaluation),
+      const decided = evaluateArm(arm, () =>
+        others.reduce<PromiseOrValue<Decision>>(
+          (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, evaluation, bySets)),
+          bySets(evaluation),
+        ),
       );
-      if (!refused) return decided;
-      // a denial's record names the caller
-      return andThen(decided, (decision) =>
-        decision.verdict === "DENY" ? { ...decision, identity } : decision,
-      );
+      const final = refused
+        ? // a denial's record names the caller
+          andThen(decided, (decision) => (decision.verdict === "DENY" ? { ...decision, identity } : decision))
+        : decided;
+      const { candidate } = policies;
+      const { shadow } = dependencies;
+      if (candidate?.mode !== "shadow" || shadow === undefined) return final;
+      const context = { candidate, access: received, found, checked: caller, hasOwnSets: own.length > 0 };
+      return andThen(final, (decision) => {
+        if (decision.reason !== "BODY_NEEDED") shadow({ ...context, decision });
+        return decision;
+      });
     };
-    const decided = andThen(identify(canonical.request, proxy.trusted), proceed);
+    const decided = andThen(identify(canonical.request, proxy.trusted, proxy.clientIp), proceed);
     if (route === undefined) return decided;
     return andThen(decided, (decision) => (decision.verdict === "ALLOW" ? { ...decision, route } : decision));
   };
@@ -225,12 +269,25 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   }
 }
 
+function inputsOf(
+  { identity, failure }: Caller,
+  facts: Omit<RulesEvaluated, "caller" | "identity" | "gathered">,
+): RulesEvaluated {
+  const caller = identity === undefined ? (failure?.reason ?? "none") : "identified";
+  return { ...facts, caller, identity, gathered: [] };
+}
+
 /**
+ * Evaluates one policy set, for a request and the variants of its path.
+ *
  * If different rules match a variant of the path, both must permit the request; otherwise it is ambiguous.
  *
  * @param variants - each after the reading that it is a variant of
  */
-function withVariants(evaluation: EvaluationContext, variants: readonly Variant[]): PromiseOrValue<Decision> {
+export function withVariants(
+  evaluation: EvaluationContext,
+  variants: readonly Variant[],
+): PromiseOrValue<Decision> {
   // the common case
   if (variants.length === 0) return evaluateRules(evaluation);
   const readings = new Set([evaluation.request]);

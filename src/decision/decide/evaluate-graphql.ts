@@ -1,5 +1,5 @@
 import { carriesNoOperation, graphqlErrors, evaluateGraphql } from "../../graphql/index.ts";
-import { IR_VERSION, type GraphqlPlanIR, type PlannedField } from "../../policy/index.ts";
+import { IR_VERSION, type GraphqlPlanIR, type PlannedField } from "../../policy/evaluation.ts";
 import { NO_BODY } from "../../request/index.ts";
 import {
   allow,
@@ -38,7 +38,15 @@ export function planOperations(
     if (!gathered.ok) return gathered;
     return andThen(withFieldsOfOthers(evaluation, fields), (guarded) =>
       guarded.ok
-        ? { ok: true, graphql: planGraphql(snapshot, gathered.attributes, guarded.fields) }
+        ? {
+            ok: true,
+            graphql: planGraphql(
+              snapshot,
+              gathered.attributes,
+              guarded.fields,
+              evaluation.with.recorded?.specialize,
+            ),
+          }
         : guarded,
     );
   });

@@ -1,4 +1,4 @@
-import { canBecomeTrue, specialize, type PathRuleIR } from "../../policy/index.ts";
+import { canBecomeTrue, specialize, type PathRuleIR } from "../../policy/evaluation.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import {
   deny,

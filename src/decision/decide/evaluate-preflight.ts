@@ -1,4 +1,4 @@
-import { IR_VERSION } from "../../policy/index.ts";
+import { IR_VERSION } from "../../policy/evaluation.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 import { bodyProblem, deny, type EvaluationContext } from "./evaluation-context.ts";
 import type { Denial, Draft, Permit } from "../types.ts";
@@ -20,7 +20,7 @@ export interface PreflightPermit extends Permit {
  */
 export function evaluatePreflight(evaluation: EvaluationContext): PreflightPermit | Denial | undefined {
   const { snapshot, sets, request, draft } = evaluation;
-  const form = formOf(request);
+  const form = preflightForm(request);
   if (form === "other") return undefined;
   if (snapshot.ir.preflight !== "allow") {
     // a customer's own set has no say in what the gateway answers
@@ -53,7 +53,11 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/i;
 const NONE: readonly string[] = [];
 
 /** Fetch standard, section 3.2.2: an OPTIONS request with `Origin` and `Access-Control-Request-Method`. */
-function formOf({ method, headers, body }: CanonicalRequest): "other" | "malformed" | "preflight" {
+export function preflightForm({
+  method,
+  headers,
+  body,
+}: CanonicalRequest): "other" | "malformed" | "preflight" {
   const origins = headers["origin"];
   const methods = headers["access-control-request-method"];
   if (method !== "OPTIONS" || origins === undefined || methods === undefined) return "other";

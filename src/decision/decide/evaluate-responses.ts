@@ -1,4 +1,4 @@
-import { paramsOf, type PlannedField } from "../../policy/index.ts";
+import { paramsOf, type PlannedField } from "../../policy/evaluation.ts";
 import { gather, type EvaluationContext } from "./evaluation-context.ts";
 import { planFields } from "./plan.ts";
 import type { Denial } from "../types.ts";
@@ -31,7 +31,12 @@ export function evaluateResponses(evaluation: EvaluationContext): PromiseOrValue
           gather({ ...evaluation, caller }, needs, paramsOf(rule, request.segments)),
           (gathered) => {
             if (!gathered.ok) return gathered;
-            const fields = planFields(rule.id, rule.fields, gathered.attributes);
+            const fields = planFields(
+              rule.id,
+              rule.fields,
+              gathered.attributes,
+              evaluation.with.recorded?.specialize,
+            );
             return {
               ok: true,
               fields: [...before.fields, ...fields],

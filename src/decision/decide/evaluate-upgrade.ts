@@ -5,7 +5,7 @@ import {
   type PlanIR,
   type PlannedField,
   type WebsocketPlanIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 import {
   allow,
@@ -38,13 +38,15 @@ export function isWebsocketUpgrade({ method, headers }: CanonicalRequest): boole
 }
 
 /** Whether a handshake asks for a GraphQL subprotocol, and the set has rules for operations. */
-export function isGraphqlHandshake({ graphql }: Snapshot, { headers }: CanonicalRequest): boolean {
-  return (
-    graphql.rules.length > 0 &&
-    (headers["sec-websocket-protocol"] ?? [])
-      .flatMap((value) => value.toLowerCase().split(","))
-      .some((protocol) => GRAPHQL_PROTOCOLS.has(protocol.trim()))
-  );
+export function isGraphqlHandshake({ graphql }: Snapshot, request: CanonicalRequest): boolean {
+  return graphql.rules.length > 0 && asksForGraphql(request);
+}
+
+/** Whether a handshake asks for a GraphQL subprotocol. */
+export function asksForGraphql({ headers }: CanonicalRequest): boolean {
+  return (headers["sec-websocket-protocol"] ?? [])
+    .flatMap((value) => value.toLowerCase().split(","))
+    .some((protocol) => GRAPHQL_PROTOCOLS.has(protocol.trim()));
 }
 
 const GRAPHQL_PROTOCOLS: ReadonlySet<string> = new Set(Object.values(SUBPROTOCOL));
@@ -150,8 +152,9 @@ function planEntry(
   const params = paramsOf(entry, evaluation.request.segments);
   return andThen(gather(evaluation, entry.messageNeeds, params), (gathered): Planned => {
     if (!gathered.ok) return gathered;
-    const send = planMessages(entry.rule.messages, "send", gathered.attributes);
-    const receive = planMessages(entry.rule.messages, "receive", gathered.attributes);
+    const decide = evaluation.with.recorded?.specialize;
+    const send = planMessages(entry.rule.messages, "send", gathered.attributes, decide);
+    const receive = planMessages(entry.rule.messages, "receive", gathered.attributes, decide);
     return { ok: true, rules: { ...(send && { send }), ...(receive && { receive }) } };
   });
 }

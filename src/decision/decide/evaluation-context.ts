@@ -1,4 +1,12 @@
-import { evaluate, whyUnknown, type Attributes, type ConditionIR, type Verdict } from "../../policy/index.ts";
+import type { GraphqlRequestRead } from "../../graphql/index.ts";
+import {
+  evaluate,
+  whyUnknown,
+  type Attributes,
+  type ConditionIR,
+  type Expression,
+  type Verdict,
+} from "../../policy/evaluation.ts";
 import type { DenialReason, PermitReason } from "../../reasons.ts";
 import { REFUSAL_REASONS } from "../../refusal-reasons.ts";
 import {
@@ -10,6 +18,7 @@ import {
 } from "../../request/index.ts";
 import { attributesFor, withSources } from "../attributes/attributes.ts";
 import type { Caller, CallerFailure } from "./identify.ts";
+import type { Specialize } from "./plan.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AttributeSource } from "../attributes/sources.ts";
@@ -24,6 +33,20 @@ export interface EvaluationDependencies {
   /** `env.environment`. */
   readonly environment: string;
   readonly limits: PlanLimits;
+  /** Present if a record is evaluated again, which holds only a part of what conditions read. */
+  readonly recorded?: RecordedConditions;
+}
+
+/** Takes the place of attributes and conditions where a decision is repeated from its record. */
+export interface RecordedConditions {
+  attributes(
+    evaluation: EvaluationContext,
+    needs: RuleNeeds,
+    params: Readonly<Record<string, string>>,
+  ): Gathered;
+  evaluate(expression: Expression, attributes: Attributes): Verdict;
+  readonly specialize: Specialize;
+  operations(): GraphqlRequestRead;
 }
 
 /** Size limits sent with plans; bytes. */
@@ -112,6 +135,7 @@ export function gather(
   if (needs.identity && caller.failure !== undefined) {
     return { ok: false, denial: denyCaller(draft, caller.failure) };
   }
+  if (dependencies.recorded !== undefined) return dependencies.recorded.attributes(evaluation, needs, params);
   const { switchedOff } = readings;
   const names = checkNames(request, needs.names, { switchedOff });
   if (!names.ok) return { ok: false, denial: refuse(draft, names.refusal) };
@@ -132,12 +156,25 @@ export function gather(
     environment: dependencies.environment,
   });
   const accepted = read === undefined ? names.accepted : [...names.accepted, ...read.accepted];
-  if (needs.sources.length === 0) return { ok: true, attributes, accepted };
-  return withSources(needs, attributes, dependencies.sources).then((complete) => ({
-    ok: true,
-    attributes: complete,
-    accepted,
-  }));
+  if (needs.sources.length === 0) {
+    keepInputs(evaluation, needs, attributes);
+    return { ok: true, attributes, accepted };
+  }
+  return withSources(needs, attributes, dependencies.sources).then((complete) => {
+    keepInputs(evaluation, needs, complete);
+    return { ok: true, attributes: complete, accepted };
+  });
+}
+
+/** For records with inputs; those of a customer's own policy set are not kept. */
+function keepInputs(
+  { draft, snapshot, sets }: EvaluationContext,
+  needs: RuleNeeds,
+  attributes: Attributes,
+): void {
+  const { inputs } = draft;
+  if (inputs === undefined || inputs === "before_rules" || snapshot !== sets[0]) return;
+  inputs.gathered.push({ needs, attributes });
 }
 
 /** @returns why nothing that depends on the body can be decided; `undefined` if no more of the body can be obtained */
@@ -151,11 +188,12 @@ export function bodyProblem({
 
 /** Evaluates one condition. The verdict is cached if allowed. */
 export function verdictOf(
-  { with: { cache }, caller }: Pick<EvaluationContext, "with" | "caller">,
+  { with: { cache, recorded }, caller }: Pick<EvaluationContext, "with" | "caller">,
   condition: ConditionIR,
   needs: RuleNeeds,
   attributes: Attributes,
 ): Verdict {
+  if (recorded !== undefined) return recorded.evaluate(condition.expression, attributes);
   const fresh = () => evaluate(condition.expression, attributes);
   return needs.cacheable
     ? cache.verdict(needs.cacheKey, condition, attributes, caller.identity !== undefined, fresh)

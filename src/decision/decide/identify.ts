@@ -3,6 +3,7 @@ import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from ".
 import type { StateReason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 import type { StepUp } from "../../customer-state/index.ts";
+import { networkOf } from "./addresses.ts";
 
 /** The caller, or why it is unknown. Neither if the request carries no token. */
 export interface Caller {
@@ -25,7 +26,11 @@ export interface CallerFailure {
 }
 
 /** Identifies the caller of a request; synchronously if the token is cached. Never rejects. */
-export type Identify = (request: CanonicalRequest, trustedProxy: boolean) => Caller | Promise<Caller>;
+export type Identify = (
+  request: CanonicalRequest,
+  trustedProxy: boolean,
+  clientIp: string,
+) => Caller | Promise<Caller>;
 
 export interface IdentifyOptions extends TokenSources {
   /** Chooses the verifier by where a token was, and by its form. Default: the issuer's. */
@@ -44,12 +49,12 @@ export function createIdentify(
   { failed, verifierOf = () => verifier, ...sources }: IdentifyOptions = {},
 ): Identify {
   const { cookie, header, alb, ...onPurpose } = sources;
-  const verify = async (found: PresentedToken): Promise<IdentityResult> => {
-    const result = await verifierOf(found).verify(found.token);
+  const verify = async (found: PresentedToken, clientIp: string): Promise<IdentityResult> => {
+    const result = await verifierOf(found).verify(found.token, networkOf(clientIp));
     if (!result.ok && !NOT_THE_CALLERS.has(result.reason)) failed?.();
     return result;
   };
-  return (request, trustedProxy) => {
+  return (request, trustedProxy, clientIp) => {
     const token = extractToken(request.headers, { trustedProxy, ...sources });
     if (token.kind === "none") return {};
     if (token.kind === "foreign") {
@@ -57,8 +62,9 @@ export function createIdentify(
       return { failure: { reason: "TOKEN_FOREIGN", detail, final: false } };
     }
     if (token.kind === "malformed") {
-      // malformed even without what browsers send: it was presented on purpose
-      const final = extractToken(request.headers, { trustedProxy, ...onPurpose }).kind === "malformed";
+      // a token that was presented on purpose is in doubt, whatever browsers add to it
+      const { kind } = extractToken(request.headers, { trustedProxy, ...onPurpose });
+      const final = kind !== "none" && kind !== "foreign";
       return {
         failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final },
         ...(!final && { byCookie: true }),
@@ -71,7 +77,7 @@ export function createIdentify(
       return { failure: { reason: result.reason, detail: result.detail, final }, ...cookie };
     };
     const known = verifierOf(token).cached(token.token);
-    return known === undefined ? verify(token).then(toCaller) : toCaller(known);
+    return known === undefined ? verify(token, clientIp).then(toCaller) : toCaller(known);
   };
 }
 

@@ -13,8 +13,9 @@ import {
   type PlannedGraphqlRule,
   type PlannedMessage,
   type ResponseFieldIR,
+  type Specialized,
   type WebsocketMessageIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { GraphqlEvent } from "../../graphql/index.ts";
 import type { PreparedGraphql, Snapshot } from "../policies/snapshot.ts";
 
@@ -23,14 +24,27 @@ const WITH_RESPONSE: ReadonlySet<string> = new Set(["item", "response"]);
 /** Roots that are known only with the message, including the message's time. */
 const WITH_MESSAGE: ReadonlySet<string> = new Set(["message", "env"]);
 
+/**
+ * Decides as much of a condition as is known.
+ *
+ * @param purpose - what a condition that is true does
+ */
+export type Specialize = (
+  expression: Expression,
+  attributes: Attributes,
+  late: ReadonlySet<string>,
+  purpose: "permits" | "masks",
+) => Specialized;
+
 /** @returns the fields that a response rule may still mask; a field is left out only if its condition is false */
 export function planFields(
   rule: string,
   fields: readonly ResponseFieldIR[],
   attributes: Attributes,
+  decide: Specialize = specialize,
 ): readonly PlannedField[] {
   return fields.flatMap(({ field, action, condition }) => {
-    const left = specialize(condition.expression, attributes, WITH_RESPONSE);
+    const left = decide(condition.expression, attributes, WITH_RESPONSE, "masks");
     if (left.known && left.verdict === false) return [];
     return { rule, ...field, action, ...(left.known ? {} : { when: left.residual }) };
   });
@@ -82,15 +96,16 @@ export function planMessages(
   messages: readonly WebsocketMessageIR[],
   direction: WebsocketMessageIR["direction"],
   attributes: Attributes,
+  decide: Specialize = specialize,
 ): Readonly<Record<string, PlannedMessage>> | undefined {
   const listed = messages.filter((message) => message.direction === direction);
   if (listed.length === 0) return undefined;
   return Object.fromEntries(
     listed.map(({ id, type, condition, onDeny, fields }) => {
-      const planned = planFields(id, fields, attributes);
+      const planned = planFields(id, fields, attributes, decide);
       const message: PlannedMessage = {
         rule: id,
-        ...permission(condition, attributes, WITH_MESSAGE),
+        ...permission(condition, attributes, WITH_MESSAGE, decide),
         onDeny,
         ...(planned.length > 0 && { fields: planned }),
       };
@@ -108,6 +123,7 @@ export function planGraphql(
   { ir, graphql }: Pick<Snapshot, "ir"> & { readonly graphql: PreparedGraphql },
   attributes: Attributes,
   guarded: readonly PlannedField[],
+  decide: Specialize = specialize,
 ): GraphqlPlanIR {
   const { limits, introspection, schema } = ir.graphql.settings;
   const names = guardedNames(guarded);
@@ -118,7 +134,7 @@ export function planGraphql(
       ...(rule.type !== undefined && { type: rule.type }),
       field: rule.field,
       onDeny: rule.onDeny,
-      ...permission(rule.condition, attributes, late),
+      ...permission(rule.condition, attributes, late, decide),
     })),
     limits,
     introspection,
@@ -133,8 +149,9 @@ function permission(
   condition: ConditionIR,
   attributes: Attributes,
   late: ReadonlySet<string>,
+  decide: Specialize,
 ): { when?: Expression | false } {
-  const left = specialize(condition.expression, attributes, late);
+  const left = decide(condition.expression, attributes, late, "permits");
   if (!left.known) return { when: left.residual };
   return left.verdict === true ? {} : { when: false };
 }

@@ -21,12 +21,12 @@ interface SentByProxy {
 }
 
 /** Traefik calls the scheme of a WebSocket handshake `wss`. */
-const SCHEMES: Readonly<Record<string, "http" | "https">> = {
-  http: "http",
-  https: "https",
-  ws: "http",
-  wss: "https",
-};
+const SCHEMES: ReadonlyMap<string, "http" | "https"> = new Map([
+  ["http", "http"],
+  ["https", "https"],
+  ["ws", "http"],
+  ["wss", "https"],
+]);
 
 /**
  * Reads the headers that trusted proxies set. Values that contradict each other are refused: one of them is from the
@@ -71,7 +71,7 @@ function refused(name: ForwardedHeader, detail: string): ForwardedReading {
 
 /** A scheme that is not one of HTTP counts as absent. */
 function schemeOf(values: readonly string[]): "http" | "https" | "contradictory" | undefined {
-  const schemes = new Set(values.map((value) => SCHEMES[value.toLowerCase()]));
+  const schemes = new Set(values.map((value) => SCHEMES.get(value.toLowerCase())));
   return schemes.size > 1 ? "contradictory" : [...schemes][0];
 }
 

@@ -1,4 +1,4 @@
-import { createMatcher, type Matchable, type SegmentIR } from "../../policy/index.ts";
+import { createMatcher, type Matchable, type SegmentIR } from "../../policy/evaluation.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
 
 /** A path with limits of its own. */

@@ -6,7 +6,7 @@ import {
   type ConditionIR,
   type Value,
   type Verdict,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { CacheName, Metrics } from "../../telemetry/metrics.ts";
 
 /** Verdicts are stored wrapped, because *unknown* is a verdict and not a cache miss. */

@@ -7,7 +7,7 @@ import {
   type GraphqlPlanIR,
   type TraceNode,
   type VerdictName,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { eachOnce } from "./explain-readings.ts";

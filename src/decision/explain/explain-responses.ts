@@ -8,7 +8,7 @@ import {
   type ResponseFieldIR,
   type TraceNode,
   type VerdictName,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import { maskDocument } from "../../policy/mask/index.ts";
 import { fieldText, type EvaluatedCondition } from "../../policy/suite/index.ts";
 import { eachOnce } from "./explain-readings.ts";

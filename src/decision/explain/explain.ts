@@ -6,7 +6,7 @@ import {
   type FailingPart,
   type PathRuleIR,
   type TraceNode,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { GraphqlDenial } from "../../graphql/index.ts";
 import type { Reason } from "../../reasons.ts";
 import { attributesFor } from "../attributes/attributes.ts";

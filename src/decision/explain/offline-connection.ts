@@ -8,7 +8,7 @@ import {
   type ValueObject,
   type WebsocketMessageIR,
   type WebsocketPlanIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import { maskDocument } from "../../policy/mask/index.ts";
 import { evaluateMessage, readMessage } from "../../policy/message/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";

@@ -16,7 +16,7 @@ import {
   type Attributes,
   type Expression,
   type ValueObject,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import type { EvaluatedCondition } from "../../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
 import { mostValues, type Direction, type ExplainedMessageVerdict } from "./message-verdict.ts";

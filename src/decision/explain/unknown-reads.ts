@@ -1,4 +1,4 @@
-import { formatPath, whyUnknown, type UnknownRead } from "../../policy/index.ts";
+import { formatPath, whyUnknown, type UnknownRead } from "../../policy/evaluation.ts";
 import { lookedUp } from "../policies/needs.ts";
 import type { Decision } from "../types.ts";
 

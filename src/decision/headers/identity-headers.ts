@@ -1,5 +1,5 @@
 import type { Identity } from "../../identity/types.ts";
-import { readAttribute, type AttributePath, type Value } from "../../policy/index.ts";
+import { readAttribute, type AttributePath, type Value } from "../../policy/evaluation.ts";
 
 /** Changes to a request's headers before it reaches the application. No name is in both lists. */
 export interface HeaderChanges {

@@ -4,8 +4,10 @@ import { REASONS } from "../../reasons.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Decide } from "../decide/decide.ts";
+import { ArmFailure } from "../decide/rollout-arm.ts";
 import { denyPermitted, requiresAudit } from "../decide/evaluation-context.ts";
 import { auditRecord, nextDecisionId, type RecordContext } from "./record.ts";
+import type { InputProtection } from "../inputs/index.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
 import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
@@ -17,6 +19,10 @@ export interface DecisionPointDependencies {
   readonly audit: AuditLog & RefusalLog;
   readonly metrics: Metrics;
   readonly log: { error(object: object, message: string): void };
+  /** Called with each final decision, and how long it took. */
+  readonly concluded?: (decision: Decision, elapsedMs: number) => void;
+  /** What records keep of the values that rules read; absent: they carry no inputs. */
+  readonly inputs?: InputProtection;
   /** Unix ms. */
   readonly clock?: () => number;
 }
@@ -55,15 +61,18 @@ export class DecisionPoint {
   /** The denial for an unexpected failure, which is logged with its cause. */
   failed(error: unknown, access: AccessRequest | undefined): Denial {
     this.#dependencies.log.error({ err: error, request_id: access?.requestId }, "a decision failed");
-    const snapshot = this.#dependencies.snapshot();
+    const arm = error instanceof ArmFailure ? error.arm : undefined;
+    const cause = error instanceof ArmFailure ? error.cause : error;
+    const snapshot = arm?.set ?? this.#dependencies.snapshot();
     return {
       verdict: "DENY",
       reason: "INTERNAL_ERROR",
-      detail: error instanceof Error ? error.name : "error",
+      detail: cause instanceof Error ? cause.name : "error",
       clientIp: access?.peer ?? "",
       trustedPeer: false,
       accepted: [],
       ...(snapshot && { snapshot }),
+      ...(arm && { arm }),
     };
   }
 
@@ -117,11 +126,11 @@ export class DecisionPoint {
   }
 
   #recorded<Final extends Decision>(final: Final, context: RecordContext, started: number): Final {
-    const { audit } = this.#dependencies;
+    const { audit, inputs } = this.#dependencies;
     const elapsed = performance.now() - started;
     audit.record(
       final.verdict,
-      () => auditRecord(final, context, elapsed, audit.wantsTrace),
+      () => auditRecord(final, context, elapsed, audit.wantsTrace, inputs),
       requiresAudit(final),
     );
     return this.#counted(final, started);
@@ -156,10 +165,11 @@ export class DecisionPoint {
     deadline: number,
     started: number,
   ): Promise<Decision> {
-    const { audit } = this.#dependencies;
+    const { audit, inputs } = this.#dependencies;
     const elapsed = performance.now() - started;
     const named = { ...context, decisionId: context.decisionId ?? nextDecisionId() };
-    const recordOf = (decision: Decision) => () => auditRecord(decision, named, elapsed, audit.wantsTrace);
+    const recordOf = (decision: Decision) => () =>
+      auditRecord(decision, named, elapsed, audit.wantsTrace, inputs);
     const record = audit.recordDurably(recordOf(allowed));
     const final = await this.#whenWritten(record, allowed, context, deadline);
     if (final.verdict === "DENY")
@@ -194,10 +204,12 @@ export class DecisionPoint {
 
   /** Runs last, after recording: whatever fails here, the answer is what the record says. */
   #counted<Final extends Decision>(final: Final, started: number): Final {
-    const { metrics, log } = this.#dependencies;
+    const { metrics, log, concluded } = this.#dependencies;
     try {
+      const elapsedMs = performance.now() - started;
       this.#counter(final).inc();
-      metrics.decisionDuration.observe((performance.now() - started) / 1000);
+      metrics.decisionDuration.observe(elapsedMs / 1000);
+      concluded?.(final, elapsedMs);
       for (const check of final.accepted) metrics.acceptedAmbiguities.inc({ check });
     } catch (error) {
       log.error({ err: error }, "cannot count a decision");

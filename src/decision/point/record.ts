@@ -3,6 +3,7 @@ import type { AuditRecord } from "../../protocol/record.ts";
 import { traceIdOf } from "../../telemetry/tracing.ts";
 import { redactTarget } from "../../text/index.ts";
 import { explainDecision } from "../explain/explain.ts";
+import { recordInputs, type InputProtection } from "../inputs/index.ts";
 import type { AccessRequest, Decision } from "../types.ts";
 import { unknownReads } from "../explain/unknown-reads.ts";
 import { decidingRule, type DecidingRule } from "../decide/deciding-rule.ts";
@@ -28,6 +29,7 @@ export function auditRecord(
   context: RecordContext,
   elapsedMs: number,
   trace: boolean,
+  protection?: InputProtection,
 ): AuditRecord {
   const { access } = context;
   const { snapshot, request, identity } = decision;
@@ -36,6 +38,7 @@ export function auditRecord(
   const traceId = access?.traceparent === undefined ? undefined : traceIdOf(access.traceparent);
   const customer = identity?.customer?.["id"];
   const unknown = unknownReads(decision);
+  const inputs = protection && recordInputs(decision, protection);
   const explanation = trace ? explainDecision(decision) : undefined;
   return {
     timestamp: new Date(context.at).toISOString(),
@@ -53,6 +56,7 @@ export function auditRecord(
     ...(rule?.name !== undefined && { rule_name: rule.name }),
     ...(rule !== undefined && { rule_resource: resourceOf(rule) }),
     policy_digest: snapshot?.digest ?? "",
+    ...(decision.arm !== undefined && { rollout_arm: decision.arm.name }),
     ...(typeof customer === "string" && { customer_id: customer }),
     ...(decision.customerPolicySet !== undefined && { customer_policy_set: decision.customerPolicySet }),
     host: request === undefined || request.host === "" ? (access?.raw.host ?? "") : request.host,
@@ -62,6 +66,7 @@ export function auditRecord(
     ...(decision.detail !== undefined && { detail: decision.detail }),
     ...(unknown.length > 0 && { unknown }),
     ...(decision.accepted.length > 0 && { accepted_ambiguities: decision.accepted }),
+    ...(inputs !== undefined && { inputs }),
     ...(explanation !== undefined && { trace: explanation }),
   };
 }

@@ -173,11 +173,12 @@ export function serveDoor<Message, Answer>(
 
   function conclude(
     decided: Decision,
-    check: DecodedCheck,
+    decoded: DecodedCheck,
     call: DoorCall,
     started: number,
     span: Span,
   ): PromiseOrValue<Answer | typeof GIVEN_UP> {
+    const check = followArm(decoded, decided);
     const { access } = check;
     const { isCancelled } = call;
     if (
@@ -232,6 +233,14 @@ export function serveDoor<Message, Answer>(
     const span = tracing.span("gatehouse.check", check.access.traceparent);
     return andThen(point.decide(check.access), (decided) => conclude(decided, check, call, started, span));
   };
+}
+
+/** The CORS headers of an answer are those of the set that decided. */
+function followArm(check: DecodedCheck, { arm }: Decision): DecodedCheck {
+  if (arm?.name !== "candidate") return check;
+  const { cors, ...others } = check;
+  const granted = arm.set.cors?.grant(originsOf(check.access.raw.headers));
+  return granted === undefined ? others : { ...others, cors: granted };
 }
 
 function contextOf(access: AccessRequest, decisionId: string | undefined) {

@@ -6,7 +6,7 @@ import {
   type Matcher,
   type PolicySetIR,
   type SegmentIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import { encodePath, type CanonicalRequest } from "../../request/index.ts";
 
 /** A path to which requests for GraphQL operations may be sent, as the matcher takes it: for every method. */

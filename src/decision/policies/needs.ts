@@ -4,6 +4,8 @@ import type { NamesRead } from "../../request/index.ts";
 
 /** What conditions need for evaluation, computed once so that a request builds only attributes that are read. */
 export interface RuleNeeds {
+  /** Every path that is read, look-up keys included. */
+  readonly reads: readonly AttributePath[];
   readonly roots: ReadonlySet<string>;
   /** The identity is read: without one the response is 401, not 403. */
   readonly identity: boolean;
@@ -41,6 +43,7 @@ export function needsOf(
   const readsRequest = (member: string) =>
     all.some(([root, second]) => root === "request" && (second === undefined || second === member));
   return {
+    reads: all,
     roots,
     identity: roots.has("user") || roots.has("customer"),
     headers: readsRequest("headers"),

@@ -4,7 +4,7 @@ import {
   type AttributePath,
   type PlacedCondition,
   type PolicySetIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import { nearestName } from "../../text/index.ts";
 import { createForgedHeaders, type ForgedHeadersOptions } from "../headers/forged-headers.ts";
 import { lookedUp } from "./needs.ts";

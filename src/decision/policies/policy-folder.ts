@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { mentionedFiles, type Diagnostic, type PolicyFile } from "../../policy/index.ts";
+import { mentionedFiles, type Diagnostic, type PolicyFile } from "../../policy/evaluation.ts";
 import { errorMessage } from "../../text/index.ts";
 
 /** The files of one policy set at one point in time, or why they cannot be read. */

@@ -1,4 +1,4 @@
-import { renderDiagnostics, rulesOf, summarizeErrors } from "../../policy/index.ts";
+import { renderDiagnostics, rulesOf, summarizeErrors } from "../../policy/evaluation.ts";
 import { every, type Job } from "../../runtime/every.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -18,6 +18,8 @@ export interface PolicyStoreOptions {
   readonly caseSensitive: boolean;
   /** The consequence if no version is in force, for logs. Default: that of the gateway's own set. */
   readonly whileAbsent?: string;
+  /** What a version is after it was loaded, for logs. Default: that of the gateway's own set. */
+  readonly whenLoaded?: string;
   /** What the configuration provides. Reads of anything else are logged. */
   readonly provisions?: Provisions;
 }
@@ -204,7 +206,7 @@ export class PolicyStore {
         rules: rulesOf(ir).length,
         ...(report && { report }),
       },
-      "policy set in force",
+      this.#options.whenLoaded ?? "policy set in force",
     );
     this.#warnOfNotProvided(snapshot);
   }

@@ -1,3 +1,5 @@
+import type { RolloutTerms } from "./release.ts";
+
 /**
  * How a change of policies reaches the workers: the supervisor compiles it and has every worker load it. Once all have,
  * it sets the time at which all of them switch. So no caller sees the new sets, then the old ones, then the new ones
@@ -14,6 +16,9 @@ export interface PolicySetFile {
   readonly digest: string;
 }
 
+/** A candidate in a file, and how it is used. */
+export interface CandidateFile extends PolicySetFile, RolloutTerms {}
+
 /** The process that a message is for or from: a worker's place may have been taken by a new process. */
 interface OfOneLife {
   readonly life: string;
@@ -29,6 +34,8 @@ export type ReleaseOrder = OfOneLife &
         readonly base?: number;
         /** Absent if it is that of the base. */
         readonly main?: PolicySetFile;
+        /** Absent if it is that of the base; null if there is none any more. */
+        readonly candidate?: CandidateFile | null;
         /** Customers' sets that have changed; null if no longer in force. */
         readonly customers: Readonly<Record<string, PolicySetFile | null>>;
       }

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { sleep } from "../../runtime/sleep.ts";
 import {
   monotonicNow,
+  type CandidateFile,
   type PolicySetFile,
   type ReleaseOrder,
   type ReleaseReport,
 } from "./release-messages.ts";
+import type { Candidate } from "./release.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** The worker processes, as seen by the publisher. */
@@ -21,6 +23,8 @@ export interface ReleaseWorkers {
 /** Sets that have changed; null for a customer's set that is no longer used. */
 export interface PolicyChange {
   readonly main?: Snapshot;
+  /** Null: no candidate any more. */
+  readonly candidate?: Candidate | null;
   readonly customers?: Readonly<Record<string, Snapshot | null>>;
 }
 
@@ -50,6 +54,7 @@ interface Request {
 interface ReleaseFiles {
   readonly id: number;
   readonly main: PolicySetFile | undefined;
+  readonly candidate: CandidateFile | undefined;
   readonly customers: ReadonlyMap<string, PolicySetFile>;
 }
 
@@ -80,7 +85,7 @@ export class ReleasePublisher {
   readonly #log: Log;
   readonly #options: Required<ReleasePublisherOptions>;
   readonly #lives = new Map<number, Life>();
-  #inForce: ReleaseFiles = { id: 0, main: undefined, customers: new Map() };
+  #inForce: ReleaseFiles = { id: 0, main: undefined, candidate: undefined, customers: new Map() };
   #lastId = 0;
   #requests: Request[] = [];
   #running = false;
@@ -201,15 +206,20 @@ export class ReleasePublisher {
   /** Creates the release with these changes, and a file for each new set. */
   async #withChanges(release: ReleaseFiles, changes: readonly PolicyChange[]): Promise<ReleaseFiles> {
     const customers = new Map(release.customers);
-    let { main } = release;
+    let { main, candidate } = release;
     for (const change of changes) {
       if (change.main !== undefined) main = await this.#write(change.main);
+      if (change.candidate === null) candidate = undefined;
+      else if (change.candidate !== undefined) {
+        const { set, mode, percentage, stickyBy } = change.candidate;
+        candidate = { ...(await this.#write(set)), mode, percentage, stickyBy };
+      }
       for (const [name, set] of Object.entries(change.customers ?? {})) {
         if (set === null) customers.delete(name);
         else customers.set(name, await this.#write(set));
       }
     }
-    return { ...release, main, customers };
+    return { ...release, main, candidate, customers };
   }
 
   async #write({ ir, label, digest }: Snapshot): Promise<PolicySetFile> {
@@ -286,7 +296,7 @@ export class ReleasePublisher {
   #orderFor({ life, has }: Life, release: ReleaseFiles): ReleaseOrder {
     const base = this.#inForce;
     const hasBase = has !== undefined && has === base.id;
-    const known = hasBase ? base : { main: undefined, customers: new Map<string, PolicySetFile>() };
+    const known = hasBase ? base : NOTHING;
     const customers: Record<string, PolicySetFile | null> = {};
     for (const [name, set] of release.customers) {
       if (!isSame(known.customers.get(name), set)) customers[name] = set;
@@ -298,6 +308,7 @@ export class ReleasePublisher {
       id: release.id,
       ...(hasBase && { base: base.id }),
       ...(release.main !== undefined && !isSame(known.main, release.main) && { main: release.main }),
+      ...(!isSameCandidate(known.candidate, release.candidate) && { candidate: release.candidate ?? null }),
       customers,
     };
   }
@@ -331,10 +342,22 @@ export class ReleasePublisher {
   }
 }
 
-function filesOf({ main, customers }: ReleaseFiles): readonly string[] {
-  return [main, ...customers.values()].flatMap((set) => set?.file ?? []);
+const NOTHING: Omit<ReleaseFiles, "id"> = { main: undefined, candidate: undefined, customers: new Map() };
+
+function filesOf({ main, candidate, customers }: ReleaseFiles): readonly string[] {
+  return [main, candidate, ...customers.values()].flatMap((set) => set?.file ?? []);
 }
 
 function isSame(one: PolicySetFile | undefined, other: PolicySetFile): boolean {
   return one?.digest === other.digest && one.label === other.label;
+}
+
+function isSameCandidate(one: CandidateFile | undefined, other: CandidateFile | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    isSame(one, other) &&
+    one.mode === other.mode &&
+    one.percentage === other.percentage &&
+    one.stickyBy === other.stickyBy
+  );
 }

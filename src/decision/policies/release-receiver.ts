@@ -4,9 +4,10 @@ import type { PolicySetIR } from "../../policy/index.ts";
 import { sleep } from "../../runtime/sleep.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { PolicyRelease, PoliciesInForce } from "./release.ts";
+import type { Candidate, PolicyRelease, PoliciesInForce } from "./release.ts";
 import {
   monotonicNow,
+  type CandidateFile,
   type PolicySetFile,
   type ReleaseOrder,
   type ReleaseReport,
@@ -133,11 +134,12 @@ export class ReleaseReceiver implements PoliciesInForce {
     id,
     base,
     main,
+    candidate,
     customers,
   }: ReleaseOrder & { type: "release_prepare" }): Promise<NumberedRelease> {
     const before = this.#current;
     if (base !== undefined && before?.id !== base) throw new Error(`release ${base} is not in force here`);
-    const known = before === undefined ? [] : [before.main, ...before.customers.values()];
+    const known = before === undefined ? [] : setsOf(before);
     const load = (set: PolicySetFile) => this.#snapshot(set, known);
     const changed = new Map(base === undefined ? [] : before?.customers);
     for (const [name, set] of Object.entries(customers)) {
@@ -146,7 +148,15 @@ export class ReleaseReceiver implements PoliciesInForce {
     }
     const own = main === undefined ? before?.main : await load(main);
     if (own === undefined) throw new Error("the release has no policy set");
-    return { id, main: own, customers: changed };
+    const kept = base === undefined ? undefined : before?.candidate;
+    const rolledOut = candidate === undefined ? kept : await this.#candidate(candidate, known);
+    return { id, main: own, ...(rolledOut && { candidate: rolledOut }), customers: changed };
+  }
+
+  async #candidate(file: CandidateFile | null, known: readonly Snapshot[]): Promise<Candidate | undefined> {
+    if (file === null) return undefined;
+    const { mode, percentage, stickyBy } = file;
+    return { set: await this.#snapshot(file, known), mode, percentage, stickyBy, file: file.file };
   }
 
   async #snapshot({ file, label, digest }: PolicySetFile, known: readonly Snapshot[]): Promise<Snapshot> {
@@ -185,4 +195,8 @@ export class ReleaseReceiver implements PoliciesInForce {
       }
     });
   }
+}
+
+function setsOf({ main, candidate, customers }: PolicyRelease): readonly Snapshot[] {
+  return [main, ...(candidate === undefined ? [] : [candidate.set]), ...customers.values()];
 }

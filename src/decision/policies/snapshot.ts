@@ -12,7 +12,7 @@ import {
   type RuleIndex,
   type SegmentIR,
   type WebsocketConnectionIR,
-} from "../../policy/index.ts";
+} from "../../policy/evaluation.ts";
 import { createCors, type Cors } from "../headers/cors-headers.ts";
 import { graphqlEndpoints, type GraphqlEndpoints } from "./graphql-endpoints.ts";
 import { lookedUp, needsOf, type RuleNeeds } from "./needs.ts";

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../../config/index.ts";
-import { createMatcher, parsePattern } from "../../policy/index.ts";
+import { createMatcher, parsePattern } from "../../policy/evaluation.ts";
 import { SWITCHES, type AcceptedUnder, type ReadOptions, type Switch } from "../../request/index.ts";
 
 /** The ambiguous requests that a configuration accepts. */

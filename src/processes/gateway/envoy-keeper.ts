@@ -3,6 +3,7 @@ import type { GatewayConfig } from "../../config/index.ts";
 import {
   askAdmin,
   checkLimits,
+  checkTimeout,
   envoyBootstrap,
   startEnvoy,
   upstreamMetrics,
@@ -129,7 +130,7 @@ export class EnvoyKeeper {
     this.#envoy = envoy;
     const adjust = checkLimits(envoy.admin, {
       workers: endpoints.length,
-      decisionTimeout: config.authz.decision_timeout,
+      timeout: checkTimeout(config),
       isBusy: this.#options.isBusy,
     });
     this.#limits = every(LIMITS_MS, adjust, { what: "adjust the limits of checks", log });

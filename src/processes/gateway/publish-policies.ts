@@ -8,6 +8,9 @@ import { caseSensitive, createControlPlaneLink, storeOptions } from "./control-p
 import { controlPlaneSource } from "../../sync/index.ts";
 import { createCorsFile } from "./cors-file.ts";
 import { provisionsOf } from "./provisions.ts";
+import { createRolloutPublishing, type RolloutPublishing } from "./publish-rollout.ts";
+import { noStableSet } from "./no-stable-set.ts";
+import type { RolloutChange } from "../../decision/rollout/rollout-controller.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -18,9 +21,15 @@ export interface PolicyPublishingDependencies {
   readonly runtime: string;
   /** File with the CORS headers of Envoy's own responses. */
   readonly corsFile: string;
+  /** Called after each change of the rollout. */
+  readonly rolloutChanged: (change: RolloutChange) => void;
   readonly metrics: Metrics;
   readonly log: Log;
 }
+
+/** For the log and `/readyz`. */
+const NOT_ENFORCED =
+  "NO POLICY SET IS ENFORCED (`rollout.stable: none`): every request passes that is not ambiguous and whose token is not invalid";
 
 /** Loads policies, compiles them, and switches all workers to them together. */
 export interface PolicyPublishing {
@@ -30,15 +39,19 @@ export interface PolicyPublishing {
   take(worker: number, message: unknown): void;
   /** Called when a worker process has exited. */
   workerEnded(worker: number): void;
-  /** The state of the gateway's policy set and, if any is used, of the customers' sets. */
-  status(): Readonly<Record<"policies", CheckStatus> & Partial<Record<"customer_policy_sets", CheckStatus>>>;
+  /** Follows a changed section `rollout` of the configuration. Never rejects. */
+  applyRollout: RolloutPublishing["apply"];
+  /** The state of the gateway's policy set and, if there is any, of its rollout and of the customers' sets. */
+  status(): Readonly<
+    Record<"policies", CheckStatus> & Partial<Record<"rollout" | "customer_policy_sets", CheckStatus>>
+  >;
   close(): void;
 }
 
 /** The supervisor's part of policy loading: one process compiles for all. */
 export function createPolicyPublishing(
   config: GatewayConfig,
-  { workers, runtime, corsFile, metrics, log }: PolicyPublishingDependencies,
+  { workers, runtime, corsFile, rolloutChanged, metrics, log }: PolicyPublishingDependencies,
 ): PolicyPublishing {
   const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
   const link = createControlPlaneLink(config, { metrics, log });
@@ -48,6 +61,13 @@ export function createPolicyPublishing(
     await publisher.publish({ main });
     await writeCors(main);
   });
+  const rollout = createRolloutPublishing(config, {
+    publish: (candidate) => publisher.publish({ candidate }),
+    changed: rolloutChanged,
+    metrics,
+    log,
+  });
+  const open = config.rollout.stable === "none" ? noStableSet(caseSensitive(config)) : undefined;
   const sets =
     link &&
     new PolicySets(
@@ -68,20 +88,33 @@ export function createPolicyPublishing(
     async start() {
       await link?.start();
       await sets?.settled();
-      await store.start();
+      if (open === undefined) await store.start();
+      else {
+        log.error({}, NOT_ENFORCED);
+        await publisher.publish({ main: open });
+      }
+      await rollout.start();
     },
     take(worker, message) {
       if (isReleaseReport(message)) publisher.take(worker, message);
+      else rollout.take(message);
     },
     workerEnded(worker) {
       publisher.ended(worker);
     },
     status() {
       const customers = sets?.status();
-      return { policies: store.status(), ...(customers && { customer_policy_sets: customers }) };
+      const course = rollout.status();
+      return {
+        policies: open === undefined ? store.status() : { ok: true, detail: NOT_ENFORCED },
+        ...(course && { rollout: course }),
+        ...(customers && { customer_policy_sets: customers }),
+      };
     },
+    applyRollout: (section) => rollout.apply(section),
     close() {
       store.close();
+      rollout.close();
       sets?.close();
       link?.close();
     },

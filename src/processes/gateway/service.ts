@@ -1,5 +1,5 @@
-import { RateBudget } from "../../runtime/rate-budget.ts";
 import { createAuditLog } from "../../audit/index.ts";
+import { ArmCounter, type ArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
 import { DEFAULT_IDENTITY_HEADERS, tokenSources, type GatewayConfig } from "../../config/index.ts";
 import type { UndecidedEntry } from "../../extauthz/access-log-decode.ts";
 import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
@@ -7,7 +7,7 @@ import { ConnectionState } from "../../decision/connections/connection-state.ts"
 import { ConnectionRegistry } from "../../decision/connections/connection-registry.ts";
 import { belongsTo, type DecidedBy } from "../../decision/connections/connection-steady.ts";
 import { gatherIds, takeConnectionMessage } from "../../decision/connections/connection-messages.ts";
-import { createDecider } from "../../decision/decide/decide.ts";
+import { createDecider, type DeciderDependencies } from "../../decision/decide/decide.ts";
 import { connectionsPerUser, decisionSettings, frontProxyOptions } from "./decision-settings.ts";
 import {
   createLoadShedding,
@@ -33,7 +33,10 @@ import { isUndecidedMessage, UndecidedRequests } from "../../extauthz/undecided-
 import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
+import { inputProtection } from "./input-protection.ts";
 import { albOptions, identityOptions } from "./identity-options.ts";
+import { createShadow } from "./shadow.ts";
+import { isRolloutChangeMessage } from "./rollout-changes.ts";
 import { forgedHeadersOf } from "./provisions.ts";
 import { callersOf } from "./callers.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
@@ -47,6 +50,7 @@ import {
   type PresentedToken,
 } from "../../identity/index.ts";
 import { every, type Job } from "../../runtime/every.ts";
+import { RateBudget } from "../../runtime/rate-budget.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -86,12 +90,23 @@ export interface ServiceDependencies {
   readonly broadcast: (message: unknown) => void;
   /** Sends to the supervisor, which supplies the policies. */
   readonly sendRelease: (report: ReleaseReport) => void;
+  /** Sends to the supervisor, which compares the arms of a rollout. */
+  readonly sendCounts: (message: ArmCountsMessage) => void;
 }
 
 /** Composes one process's service from the configuration: the only place where its parts are put together. */
 export async function createService(
   config: GatewayConfig,
-  { metrics, log, worker, stateDirectory, hearsEnvoy, broadcast, sendRelease }: ServiceDependencies,
+  {
+    metrics,
+    log,
+    worker,
+    stateDirectory,
+    hearsEnvoy,
+    broadcast,
+    sendRelease,
+    sendCounts,
+  }: ServiceDependencies,
 ): Promise<Service> {
   const { gateway, identity, policies, telemetry } = config;
   const tracing = await startTracing({
@@ -124,6 +139,7 @@ export async function createService(
   );
   const { sources, refreshSources } = attributeSources(config, link, { metrics, log });
   let refreshing: Job | undefined;
+  let counting: Job | undefined;
 
   const cookie = identity.cookie === undefined ? {} : { cookie: identity.cookie };
   if (worker === 0 && !identity.cookie_origin_check)
@@ -132,7 +148,8 @@ export async function createService(
       "identity.cookie_origin_check is off: any site can act for users who are signed in with a cookie (CSRF)",
     );
   const failures = new RateBudget({ perSecond: FAILED_VERIFICATIONS_PER_SECOND });
-  const decide = createDecider({
+  const shadow = createShadow(config, { audit, metrics, log });
+  const deciding: DeciderDependencies = {
     policies: () => inForce.current,
     identify: createIdentify(verifier, { ...tokens, verifierOf, failed: () => failures.take() }),
     cache: new VerdictCache(
@@ -147,7 +164,8 @@ export async function createService(
         whyUnknown: () => link.feed.status().detail,
       },
     }),
-  });
+  };
+  const decide = createDecider(deciding);
   const decidedBy = (): DecidedBy => ({ policies: inForce.current, state: link?.feed.current });
   const counts = new ConnectionCounts({ worker, broadcast });
   const registry = new ConnectionRegistry({
@@ -176,7 +194,22 @@ export async function createService(
   const ended = gatherIds(broadcast, "connections_ended");
   const open = gatherIds(broadcast, "connections_open");
   const abandoned = gatherIds(broadcast, "handshakes_abandoned");
-  const point = new DecisionPoint({ decide, snapshot: () => inForce.current?.main, audit, metrics, log });
+  const arms = new ArmCounter(() => inForce.current?.candidate?.set.digest);
+  const inputs = inputProtection(config);
+  const point = new DecisionPoint({
+    ...{ audit, metrics, log },
+    // not for open connections that are evaluated again
+    decide: createDecider({
+      ...deciding,
+      shadow: shadow.observe,
+      keepInputs: inputs !== undefined,
+    }),
+    snapshot: () => inForce.current?.main,
+    concluded: (decision, elapsedMs) => {
+      arms.count(decision, elapsedMs);
+    },
+    ...(inputs && { inputs }),
+  });
   const backlog = new Backlog();
   const shed = createLoadShedding({
     ...{ ...cookie, tokens, verifier, verifierOf, failures },
@@ -205,6 +238,7 @@ export async function createService(
   const check = createCheck({
     ...serving,
     decisionTimeout: config.authz.decision_timeout,
+    queueTimeout: config.authz.queue_timeout,
     place: state.place,
     ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
@@ -253,7 +287,10 @@ export async function createService(
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);
       else if (isUndecidedMessage(message)) undecided.take(message);
-      else takeConnectionMessage(message, registry, counts);
+      else if (isRolloutChangeMessage(message)) {
+        metrics.outcomes.inc({ event: "rollout" });
+        audit.recordOutcome(true, () => message.record);
+      } else takeConnectionMessage(message, registry, counts);
     },
     readiness: () => ({
       policies: inForce.status(),
@@ -270,9 +307,16 @@ export async function createService(
       statistics?.start();
       const what = "refresh attribute sources";
       refreshing = every(policies.refresh_interval, refreshSources, { what, log });
+      const count = () => {
+        const counted = arms.take();
+        if (counted !== undefined) sendCounts(counted);
+      };
+      counting = every(COUNT_MS, count, { what: "report the arms of the rollout", log });
     },
     async close() {
       await refreshing?.close();
+      await counting?.close();
+      shadow.close();
       inForce.close();
       verifier.close();
       alb?.close();
@@ -286,6 +330,9 @@ export async function createService(
     },
   };
 }
+
+/** How often the supervisor gets the counts of a rollout's arms. */
+const COUNT_MS = 1_000;
 
 /** Gauges that exist from the start, so that the first failure is an increase. */
 const USUAL_FLAGS = ["UF", "UC", "UT", "UH", "UR", "UO"];

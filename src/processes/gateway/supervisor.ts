@@ -8,7 +8,9 @@ import {
   type ConnectionMessage,
 } from "../../decision/connections/connection-messages.ts";
 import { isUndecidedMessage } from "../../extauthz/undecided-requests.ts";
+import { readPolicyFolder } from "../../decision/policies/policy-folder.ts";
 import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
+import { createInputHash } from "../../decision/inputs/index.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "../../sync/index.ts";
 import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
@@ -25,7 +27,9 @@ import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "../../te
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import { watchRollout, type ConfigFile } from "./watch-config.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+import { rolloutRecord, type RolloutChangeMessage } from "./rollout-changes.ts";
 import { WorkerLoads } from "./worker-load.ts";
 import { WorkerReadiness } from "./worker-readiness.ts";
 
@@ -45,11 +49,12 @@ export interface Supervisor {
  *
  * @param options.envoy - path of the Envoy binary; without it only the gRPC service runs
  * @param options.metrics - a registry that other parts of this process also use
+ * @param options.file - where the configuration comes from; its section `rollout` is followed
  * @throws Error with a one-line message if a port is in use, or records could not be written
  */
 export async function startSupervisor(
   config: GatewayConfig,
-  options: { readonly envoy?: string; readonly metrics?: Metrics },
+  options: { readonly envoy?: string; readonly metrics?: Metrics; readonly file?: ConfigFile },
 ): Promise<Supervisor> {
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
   const { metrics = createMetrics() } = options;
@@ -86,7 +91,17 @@ export async function startSupervisor(
   const readiness = new WorkerReadiness(listen.length, (message) => {
     pool.broadcast(message);
   });
-  const policies = createPolicyPublishing(config, { workers: pool, runtime, corsFile, metrics, log });
+  const policies = createPolicyPublishing(config, {
+    ...{ workers: pool, runtime, corsFile, metrics, log },
+    rolloutChanged: (change) => {
+      const message: RolloutChangeMessage = { type: "rollout_changed", record: rolloutRecord(change) };
+      // any worker can write the record
+      listen.some((_, worker) => pool.send(worker, message));
+    },
+  });
+  const following =
+    options.file &&
+    watchRollout(options.file, config, { apply: (rollout) => policies.applyRollout(rollout), log });
   pool.onChange(({ index, pid }) => {
     if (pid !== undefined) return;
     policies.workerEnded(index);
@@ -148,6 +163,7 @@ export async function startSupervisor(
     },
     async close() {
       pool.retire();
+      await following?.close();
       policies.close();
       await keeper?.close();
       await pool.close(config.authz.drain_timeout);
@@ -168,6 +184,11 @@ async function assertStartable(
       assertApiKey(text.trim());
     });
   await assertAuditStartable(audit);
+  if (audit.inputs_others === "hash" && audit.inputs_key_file !== undefined && audit.inputs && audit.enabled)
+    await assertFileHolds("audit.inputs_key_file", audit.inputs_key_file, (text) => {
+      createInputHash(text.trim());
+    });
+  if (config.rollout.stable === "none") await assertNoStableSet(config);
   if (authz.state_directory !== undefined)
     await assertFolderIsWritable("authz.state_directory", authz.state_directory);
   if (!hasEnvoy) {
@@ -182,6 +203,15 @@ async function assertStartable(
   const admin = parseSocketAddress(gateway.envoy_admin);
   if (admin !== undefined)
     await assertPortIsFree({ setting: "gateway.envoy_admin", host: admin.address, port: admin.port });
+}
+
+/** `rollout.stable: none` lets requests pass: it must not switch off a set that is there. */
+async function assertNoStableSet({ policies }: GatewayConfig): Promise<void> {
+  const { diagnostics } = await readPolicyFolder(policies.directory, policies.policy_set);
+  if (diagnostics.some(({ code }) => code === "no-policy-set")) return;
+  throw new Error(
+    `rollout.stable is \`none\`, but ${policies.directory} has the policy set \`${policies.policy_set}\`: remove \`rollout.stable\`, and the set decides`,
+  );
 }
 
 /** While the workers have the supervisor's policies, its status says more than theirs. */

@@ -51,6 +51,9 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     sendRelease: (report) => {
       channel.send(report);
     },
+    sendCounts: (message) => {
+      channel.send(message);
+    },
   });
   const health = new HealthState();
   let server: Promise<AuthzServer> | undefined;

@@ -294,6 +294,30 @@ describe("decision: decide", () => {
     fresh.close();
   });
 
+  it("tells the verifier the client's network, not the proxy's", async () => {
+    const snapshot = snapshotOf(ruleOf("true"));
+    const sources: (string | undefined)[] = [];
+    const refused = { ok: false, reason: "TOKEN_MALFORMED", detail: "" } as const;
+    const verify = (_token: string, source?: string) => {
+      sources.push(source);
+      return Promise.resolve(refused);
+    };
+    const decider = createDecider({
+      policies: () => ({ main: snapshot, customers: new Map() }),
+      identify: createIdentify({ cached: () => undefined, verify, ready: () => true }),
+      cache: new VerdictCache({ size: 10, ttlMs: 1000 }, createMetrics()),
+      sources: new Map(),
+      frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
+      accept: {},
+      environment: "test",
+      limits: { response: 1, message: 1 },
+    });
+    const headers: [string, string][] = [["authorization", "Bearer made-up"]];
+    for (const client of ["203.0.113.7", "2001:db8:0:1:2:3:4:5", "2001:db8:0:1:9::1"])
+      await decider({ ...accessOf({ headers: [...headers, ["x-real-ip", client]] }), peer: "10.0.0.1" });
+    assert.deepEqual(sources, ["203.0.113.7", "2001:db8:0:1", "2001:db8:0:1"]);
+  });
+
   describe("all of it", () => {
     it("has met every reason that `decide` can give", () => {
       const elsewhere: Reason[] = [

@@ -247,7 +247,7 @@ describe("decision: what proxies say about a request", () => {
     );
     const socket = read("10.0.0.1", [["x-forwarded-proto", "wss"]]);
     assert.deepEqual([socket.raw.scheme, seen("x-forwarded-proto", socket)], ["https", ["https"]]);
-    for (const value of ["", "ftp", "https:"]) {
+    for (const value of ["", "ftp", "https:", "__proto__", "constructor"]) {
       const none = read("10.0.0.1", [["x-forwarded-proto", value]]);
       assert.deepEqual([none.raw.scheme, seen("x-forwarded-proto", none)], ["http", ["http"]], value);
     }

@@ -151,6 +151,27 @@ describe("decision: where callers' tokens may be", () => {
       const twice = [[HEADER, one] as const, [HEADER, one] as const];
       assert.equal(await outcomeOf("/roles", twice, tokens), "DENY TOKEN_MALFORMED");
     });
+    it("does not help a bearer token past the rules that read no identity", async () => {
+      const expired = bearer(await admin({ exp: 1, iat: 0 }));
+      const good = [HEADER, await admin({ sub: "other" })] as const;
+      for (const header of [good, [HEADER, "not a token"] as const])
+        for (const own of [expired, bearer(await admin())])
+          assert.equal(await outcomeOf("/public", [own, header], tokens), "DENY TOKEN_MALFORMED");
+      // nothing was presented on purpose, or it is for the application
+      const junk = [HEADER, "not a token"] as const;
+      assert.equal(await outcomeOf("/public", [junk], tokens), "ALLOW CONDITION_TRUE");
+      const pass = { ...tokens, foreignTo: idp.issuer.url };
+      assert.equal(await outcomeOf("/public", [junk, bearer("opaque")], pass), "ALLOW CONDITION_TRUE");
+      assert.equal(await outcomeOf("/public", [good, expired], pass), "DENY TOKEN_MALFORMED");
+      // the same one in both
+      const text = await admin({ exp: 1, iat: 0 });
+      const offered = ["sec-websocket-protocol", `${PREFIX}${text}, v1`] as const;
+      for (const own of [bearer(text), offered])
+        assert.equal(
+          await outcomeOf("/public", [[HEADER, text], own], { ...tokens, websocketProtocol: PREFIX }),
+          "DENY TOKEN_EXPIRED",
+        );
+    });
     it("is removed in every other spelling", () => {
       const find = createForgedHeaders({ names: [], prefixes: [], accepted: [], read: [HEADER] });
       const names = [HEADER, "cf_access_jwt_assertion", "cf-access.jwt-assertion", "cf-access-user"];

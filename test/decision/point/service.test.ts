@@ -75,6 +75,7 @@ describe("service", () => {
         service.onMessage(message);
       },
       sendRelease: policies.sendRelease,
+      sendCounts: () => undefined,
     });
     services.push({
       ...service,

@@ -116,7 +116,8 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
         gateway: {
           envoy_admin: `${envoyAdmin.host}:${envoyAdmin.port}`,
           security: { request_size_limit: "1KB" },
-          performance: { request_timeout: "10s" },
+          routes: [{ path: "/open/large/**", request_size_limit: "400KB" }],
+          performance: { request_timeout: "10s", upload_memory_limit: "1MiB" },
         },
       },
     });
@@ -175,6 +176,36 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       }
     });
   }
+
+  it("are those that there is no memory for, because of others that do not end", async () => {
+    // each thread holds one of them, and not a second one
+    const body = "x".repeat(380_000);
+    const others = Array.from({ length: 16 }, () => {
+      const socket = connect(gateway.port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      socket.write(`${head("/open/large/unfinished", CHUNKED)}${body.length.toString(16)}\r\n${body}\r\n`);
+      return socket;
+    });
+    let tries = 0;
+    const path = await eventually("a refusal", async () => {
+      const tried = `/open/large/${String((tries += 1))}`;
+      const stream = new Blob([body]).stream();
+      const options = { method: "POST", body: stream, duplex: "half" } as RequestInit;
+      const { status } = await fetch(`${gateway.url}${tried}`, options);
+      return status === 503 && tried;
+    });
+    for (const socket of others) socket.destroy();
+    const record = await recordOf(path);
+    const [outcome] = await eventually("the line beside it", async () => {
+      const found = await outcomesOf(record);
+      return found.length > 0 && found;
+    });
+    assert.deepEqual(
+      [record.decision, outcome?.["reason"], outcome?.["response_code"]],
+      ["ALLOW", "OVERLOADED", 503],
+    );
+    assert.ok(!upstream.seen.some(({ url }) => url === path));
+  });
 
   it("are no others: what was forwarded, or denied, has no such line", async () => {
     const paths = ["/open/200", "/open/404", "/open/503", "/denied"];

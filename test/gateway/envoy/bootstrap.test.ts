@@ -82,6 +82,7 @@ describe("gateway bootstrap", () => {
         "gateway.performance.request_timeout": "100ms",
         "gateway.cluster.health_check_interval": "100ms",
         "authz.decision_timeout": "2ms",
+        "authz.queue_timeout": "0s",
       }),
     ],
     [
@@ -92,6 +93,7 @@ describe("gateway bootstrap", () => {
         "gateway.performance.request_timeout": "24h",
         "gateway.cluster.health_check_interval": "5m",
         "authz.decision_timeout": "1m",
+        "authz.queue_timeout": "1m",
       }),
     ],
     ["a pool of one", () => ({ "gateway.performance.connection_pool_size": 1 })],

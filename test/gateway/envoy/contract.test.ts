@@ -26,6 +26,8 @@ const SPEAKERS = ["extauthz", "gateway", "decision", "graphql"];
 const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   // Envoy's own filter, by its usual name
   "src/gateway/http-filters.ts": [NAMESPACE.decision],
+  // members of a record in a file
+  "src/decision/replay/replay-record.ts": ["decision_id", "request_id"],
   // where these words are from
   "src/graphql/refusals.ts": [LUA_CONTRACT.GRAPHQL, LUA_CONTRACT.GRAPHQL_TEXT].flatMap(leavesOf),
   // what is wrong with a document or a plan: test/lua compares it with policy/mask

@@ -55,6 +55,14 @@ describe("the limit of checks", () => {
     assert.equal(subject()(20, 100, 1_000, 0, false), 1_000, "nothing was shed");
   });
 
+  it("does not grow beyond the most that it is given", () => {
+    const limit = new CheckLimit(1_000, 300, 2_000);
+    let found = 0;
+    for (let step = 0; step < 50; step += 1)
+      found = limit.next({ answered: step, shed: step, underWay: 5_000 }, step * STEP_MS, false);
+    assert.equal(found, 2_000);
+  });
+
   it("returns while there is room", () => {
     const steps = subject();
     steps(20, 100, 1_000);

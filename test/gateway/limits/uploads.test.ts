@@ -62,6 +62,18 @@ describe("gateway: unfinished uploads of unknown length", () => {
     assert.deepEqual([status, gateway.upstream.seen[0]?.bytes], [200, LARGEST]);
   });
 
+  it("are too large, and not too many, if one of them alone exceeds the limit of a body", async () => {
+    await room();
+    gateway.upstream.seen.length = 0;
+    for (const bytes of [LARGEST + 1, LARGEST * 2, LARGEST * 10])
+      for (const answer of [
+        await post(bytes),
+        await sendHttp2(gateway.port, "/", { method: "POST", body: "x".repeat(bytes) }),
+      ])
+        assert.equal(answer.status, 413, String(bytes));
+    assert.deepEqual(gateway.upstream.seen, []);
+  });
+
   it("that were dropped in part never reach the application, even when they end", async () => {
     await room();
     gateway.upstream.seen.length = 0;

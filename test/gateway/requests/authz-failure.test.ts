@@ -48,13 +48,35 @@ describe("gateway without a decision", () => {
     }
   });
 
+  it("waits for a worker that is busy, as long as a check may wait for its turn", async () => {
+    const patient = await startGateway({
+      overrides: { "authz.decision_timeout": "200ms", "authz.queue_timeout": "1m" },
+    });
+    try {
+      patient.authz.decide = () => "never";
+      const session = connect(`http://127.0.0.1:${patient.port}`);
+      session.on("error", () => undefined);
+      const request = session.request({ ":path": "/a", authorization: "Bearer x" });
+      request.on("error", () => undefined);
+      let answered = false;
+      request.on("response", () => (answered = true));
+      await until(() => patient.authz.checks.length === 1, "the worker has it");
+      // longer than a decision may take, without and with the one retry of a connection
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      assert.deepEqual([answered, patient.authz.checks.length], [false, 1]);
+      session.destroy();
+    } finally {
+      await patient.stop();
+    }
+  });
+
   it("answers 503 at once, and asks nobody, when workers answer too little for what is under way", async () => {
     const most = 32;
     gateway.authz.decide = () => "never";
     let now = 0;
     const adjust = checkLimits(gateway.envoy.admin, {
       workers: 1,
-      decisionTimeout: 5_000,
+      timeout: 5_000,
       isBusy: () => true,
       clock: () => (now += 250),
     });
@@ -76,11 +98,11 @@ describe("gateway without a decision", () => {
       session.destroy();
       gateway.authz.decide = () => ALLOW;
       await until(async () => (await send(gateway.port, "/a")).status === 200, "it decides again");
-      for (let step = 0; step < 20; step += 1) await adjust();
+      for (let step = 0; step < 40; step += 1) await adjust();
       const key = "circuit_breakers.ext_authz.default.max_requests";
       const { body } = await askAdmin(gateway.envoy.admin, "GET", "/runtime?format=json");
       const { entries } = JSON.parse(body) as { entries: Record<string, { final_value: string }> };
-      assert.equal(entries[key]?.final_value, "1024");
+      assert.equal(entries[key]?.final_value, "16384");
       assert.equal(gateway.upstream.seen.length, 1);
     } finally {
       session.destroy();

@@ -56,6 +56,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     "gateway.backend": `http://127.0.0.1:${upstream.port}`,
     // the machine may be busy: only tests of lateness shall see it
     "authz.decision_timeout": "5s",
+    "authz.queue_timeout": "0s",
     ...overrides,
   });
   const warnings: string[] = [];

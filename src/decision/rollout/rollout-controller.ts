@@ -1,0 +1,249 @@
+import type { Candidate, StickyKey } from "../policies/release.ts";
+import type { Snapshot } from "../policies/snapshot.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { addSamples, NO_DECISIONS, type ArmSamples } from "./arm-sample.ts";
+import type { ArmCountsMessage } from "./arm-counter.ts";
+import {
+  compareArms,
+  GUARD_CAUSES,
+  type Comparison,
+  type GuardCause,
+  type GuardLimits,
+} from "./compare-arms.ts";
+
+/** How candidates are used. */
+export interface RolloutSettings {
+  readonly mode: "shadow" | "enforce";
+  /** Without effect in shadow mode, and with steps. */
+  readonly percentage: number;
+  readonly stickyBy: StickyKey;
+  /** Percentages through which a candidate goes up; empty: it stays at `percentage`. */
+  readonly steps: readonly number[];
+  /** Time at each step; ms. */
+  readonly stepPauseMs: number;
+  /** Absent: the arms are not compared. */
+  readonly guard?: GuardLimits & { readonly windowMs: number };
+}
+
+/** A change of a rollout, for logs and audit. */
+export interface RolloutChange {
+  readonly change: "started" | "changed" | "rolled_back" | "stopped";
+  readonly set: Snapshot;
+  readonly mode: "shadow" | "enforce";
+  /** After the change. */
+  readonly percentage: number;
+  /** Why it was rolled back. */
+  readonly cause?: GuardCause;
+  readonly detail?: string;
+}
+
+export interface RolloutDependencies {
+  /** Puts a candidate in force on all workers at once, or takes it back (null). */
+  readonly publish: (candidate: Candidate | null) => Promise<void>;
+  /** Called after each change. */
+  readonly changed: (change: RolloutChange) => void;
+  readonly metrics: Pick<Metrics, "rolloutPercentage" | "rolloutRollbacks" | "rolloutGuard">;
+  readonly log: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  /** Monotonic; ms. */
+  readonly clock?: () => number;
+}
+
+interface Counted {
+  readonly at: number;
+  readonly samples: ArmSamples;
+}
+
+const NOTHING: ArmSamples = { stable: NO_DECISIONS, candidate: NO_DECISIONS };
+
+/**
+ * The course of a rollout: which candidate is in force, and for which part of the callers. It goes up step by step, and
+ * takes a candidate back that does worse than the stable set. A candidate that was taken back stays so until its
+ * content or the settings change.
+ */
+export class RolloutController {
+  readonly #dependencies: RolloutDependencies;
+  readonly #clock: () => number;
+  #settings: RolloutSettings;
+  /** The newest candidate. */
+  #set: Snapshot | undefined;
+  /** As published. */
+  #inForce: Candidate | undefined;
+  #step = 0;
+  /** When the percentage in force took effect. */
+  #since = 0;
+  #counts: Counted[] = [];
+  #takenBack: { readonly digest: string; readonly detail: string } | undefined;
+  /** Changes are published one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(settings: RolloutSettings, dependencies: RolloutDependencies) {
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#clock = dependencies.clock ?? (() => performance.now());
+    for (const cause of GUARD_CAUSES) dependencies.metrics.rolloutRollbacks.inc({ cause }, 0);
+  }
+
+  /** The candidate in force. */
+  get inForce(): Candidate | undefined {
+    return this.#inForce;
+  }
+
+  /**
+   * Puts a new candidate in force, at the first step. Rejects if the workers cannot load it; the one before stays in
+   * force then.
+   */
+  offer(set: Snapshot): Promise<void> {
+    return this.#inTurn(async () => {
+      const { digest } = set;
+      if (this.#takenBack?.digest === digest) return;
+      const step = this.#set?.digest === digest ? this.#step : 0;
+      await this.#put(set, step);
+      this.#set = set;
+      this.#takenBack = undefined;
+    });
+  }
+
+  /** Changes the settings. A candidate that was taken back gets another try. Rejects if the change cannot be published. */
+  apply(settings: RolloutSettings): Promise<void> {
+    return this.#inTurn(async () => {
+      const sameSteps =
+        settings.mode === this.#settings.mode && String(settings.steps) === String(this.#settings.steps);
+      const before = this.#settings;
+      this.#settings = settings;
+      try {
+        if (this.#set !== undefined) await this.#put(this.#set, sameSteps ? this.#step : 0);
+        this.#takenBack = undefined;
+      } catch (error) {
+        this.#settings = before;
+        throw error;
+      }
+    });
+  }
+
+  /** Ends the rollout: there is no candidate any more. */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#set = undefined;
+      this.#takenBack = undefined;
+      await this.#withdraw("stopped", {});
+    });
+  }
+
+  /** Takes the counts of a worker. */
+  take({ candidate, samples }: ArmCountsMessage): void {
+    if (candidate !== this.#inForce?.set.digest) return;
+    this.#counts.push({ at: this.#clock(), samples });
+  }
+
+  /** Compares the arms, and goes up a step or takes the candidate back. Call it every second. Rejects if that fails. */
+  check(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#inForce?.mode !== "enforce") return;
+      const { guard, steps, stepPauseMs } = this.#settings;
+      const compared: Comparison = guard === undefined ? { outcome: "ok" } : this.#compare(guard);
+      const { rolloutGuard } = this.#dependencies.metrics;
+      rolloutGuard.reset();
+      if (guard !== undefined) rolloutGuard.set({ outcome: compared.outcome }, 1);
+      if (compared.outcome === "worse") await this.#takeBack(this.#inForce.set, compared);
+      else if (compared.outcome === "ok" && this.#step + 1 < steps.length)
+        if (this.#clock() - this.#since >= stepPauseMs) await this.#put(this.#inForce.set, this.#step + 1);
+    });
+  }
+
+  /** Describes the rollout for `/readyz`; `undefined` if there is none. */
+  status(): CheckStatus | undefined {
+    if (this.#takenBack !== undefined)
+      return { ok: true, detail: `the candidate was taken back: ${this.#takenBack.detail}` };
+    if (this.#inForce === undefined) return undefined;
+    const { set, mode, percentage, stickyBy } = this.#inForce;
+    const detail =
+      mode === "shadow"
+        ? `${set.label} is evaluated in shadow and decides nothing`
+        : `${set.label} decides for ${percentage} % of the callers, by ${stickyBy}`;
+    return { ok: true, detail };
+  }
+
+  #compare({ windowMs, ...limits }: GuardLimits & { readonly windowMs: number }): Comparison {
+    const from = this.#clock() - windowMs;
+    this.#counts = this.#counts.filter(({ at }) => at >= from);
+    const samples = this.#counts.reduce(
+      (sum, { samples: { stable, candidate } }) => ({
+        stable: addSamples(sum.stable, stable),
+        candidate: addSamples(sum.candidate, candidate),
+      }),
+      NOTHING,
+    );
+    return compareArms(samples, limits);
+  }
+
+  async #put(set: Snapshot, step: number): Promise<void> {
+    const { mode, stickyBy, steps } = this.#settings;
+    const percentage = mode === "shadow" ? 0 : (steps[step] ?? this.#settings.percentage);
+    const before = this.#inForce;
+    const candidate: Candidate = { set, mode, percentage, stickyBy };
+    if (before !== undefined && isSame(before, candidate)) return;
+    await this.#dependencies.publish(candidate);
+    this.#inForce = candidate;
+    this.#step = step;
+    this.#since = this.#clock();
+    this.#counts = [];
+    this.#note({ change: before === undefined ? "started" : "changed", set, mode, percentage });
+  }
+
+  async #takeBack(set: Snapshot, { cause, detail }: Comparison & { outcome: "worse" }): Promise<void> {
+    // at once, so that it is not put in force again by a check of its folder
+    this.#takenBack = { digest: set.digest, detail };
+    await this.#withdraw("rolled_back", { cause, detail });
+    this.#dependencies.metrics.rolloutRollbacks.inc({ cause });
+  }
+
+  async #withdraw(
+    change: "rolled_back" | "stopped",
+    why: { readonly cause?: GuardCause; readonly detail?: string },
+  ): Promise<void> {
+    const before = this.#inForce;
+    if (before === undefined) return;
+    await this.#dependencies.publish(null);
+    this.#inForce = undefined;
+    this.#step = 0;
+    this.#counts = [];
+    this.#dependencies.metrics.rolloutGuard.reset();
+    this.#note({ change, set: before.set, mode: before.mode, percentage: 0, ...why });
+  }
+
+  #note(change: RolloutChange): void {
+    const { metrics, log, changed } = this.#dependencies;
+    const { set, mode, percentage, cause, detail } = change;
+    metrics.rolloutPercentage.reset();
+    if (this.#inForce !== undefined)
+      metrics.rolloutPercentage.set({ policy_set: set.label, digest: set.digest, mode }, percentage);
+    const fields = { policy_set: set.label, digest: set.digest, mode, percentage };
+    if (change.change === "rolled_back")
+      log.error(
+        { ...fields, cause, detail },
+        "the candidate does worse than the stable set and was taken back; change it, or `rollout`, to try again",
+      );
+    else log.info({ ...fields, change: change.change }, "rollout changed");
+    changed(change);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function isSame(one: Candidate, other: Candidate): boolean {
+  return (
+    one.set.digest === other.set.digest &&
+    one.set.label === other.set.label &&
+    one.mode === other.mode &&
+    one.percentage === other.percentage &&
+    one.stickyBy === other.stickyBy
+  );
+}

@@ -1,0 +1,55 @@
+import type { PlanIR } from "../../policy/index.ts";
+import type { ShadowRecord } from "../../protocol/index.ts";
+import { decidingRule } from "../decide/deciding-rule.ts";
+import type { Decision } from "../types.ts";
+import type { ShadowCandidate, ShadowTask } from "./shadow-messages.ts";
+
+/** @returns the record of what the candidate would do differently; `undefined` if it does the same */
+export function compareDecisions(
+  { access, hasOwnSets, stable }: ShadowTask,
+  decision: Decision,
+  candidate: ShadowCandidate,
+): ShadowRecord | undefined {
+  const difference = differenceOf(stable, decision, hasOwnSets);
+  if (difference === undefined) return undefined;
+  const { request, identity, detail } = decision;
+  const customer = identity?.customer?.["id"];
+  return {
+    timestamp: new Date(access.receivedAt).toISOString(),
+    event: "shadow_decision",
+    request_id: access.requestId,
+    user_id: identity?.userId ?? "",
+    ...(typeof customer === "string" && { customer_id: customer }),
+    resource: request?.path ?? "",
+    action: access.raw.method,
+    difference,
+    policy_set: stable.label,
+    policy_digest: stable.digest,
+    decision: stable.verdict,
+    reason: stable.reason,
+    rule: stable.rule,
+    candidate_policy_set: candidate.label,
+    candidate_digest: candidate.digest,
+    candidate_decision: decision.verdict,
+    candidate_reason: decision.reason,
+    candidate_rule: decidingRule(decision)?.id ?? null,
+    ...(detail !== undefined && { candidate_detail: detail }),
+  };
+}
+
+function differenceOf(
+  stable: ShadowTask["stable"],
+  decision: Decision,
+  hasOwnSets: boolean,
+): ShadowRecord["difference"] | undefined {
+  if (stable.verdict !== decision.verdict) return decision.verdict === "DENY" ? "denies" : "allows";
+  // the plan in force may be a joint one
+  if (hasOwnSets || effectOf(stable.plan) === effectOf(decision.plan)) return undefined;
+  return "plan";
+}
+
+/** Two plans with the same text have the same effect; the ids of rules have none. */
+function effectOf(plan: PlanIR | undefined): string {
+  if (plan === undefined) return "";
+  return JSON.stringify(plan, (name, value: unknown) => (name === "rule" ? undefined : value));
+}

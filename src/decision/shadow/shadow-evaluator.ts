@@ -1,0 +1,153 @@
+import { Worker } from "node:worker_threads";
+import type { ShadowRecord } from "../../protocol/index.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { ShadowBatch, ShadowCandidate, ShadowResults, ShadowTask } from "./shadow-messages.ts";
+
+export interface ShadowEvaluatorOptions {
+  /** The module that the thread runs: it takes each ShadowBatch and answers with one ShadowResults. */
+  readonly script: URL;
+  /** Its `workerData`. */
+  readonly data: unknown;
+  /** Maximum number of decisions that wait for the candidate. Default: 1,000. */
+  readonly capacity?: number;
+  /** A thread that takes longer for one batch is stopped; ms. Default: 5 s. */
+  readonly patienceMs?: number;
+  /** Delay before the next thread is started after one has failed; ms. Default: 1 s. */
+  readonly restartMs?: number;
+}
+
+export interface ShadowDependencies {
+  readonly record: (record: ShadowRecord) => void;
+  readonly metrics: Pick<Metrics, "shadowDecisions" | "shadowDifferences">;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** Requests with larger bodies are not evaluated in shadow: handing them over would take time. */
+const MAX_BODY = 65_536;
+/** Decisions are handed over this long after they were made, when their answers have left, and this many at a time. */
+const COLLECT_MS = 20;
+const BATCH = 100;
+const MEMORY_MB = 512;
+
+/**
+ * Evaluates a candidate beside the set that decides, in a thread of its own. Requests never wait for it: what does not
+ * fit into its queue is dropped and counted. A thread that fails, needs too much memory or is too slow is stopped, and
+ * only its results are lost.
+ */
+export class ShadowEvaluator {
+  readonly #options: Required<ShadowEvaluatorOptions>;
+  readonly #dependencies: ShadowDependencies;
+  #waiting: { readonly candidate: ShadowCandidate; readonly task: ShadowTask }[] = [];
+  #thread: Worker | undefined;
+  /** The number of tasks that the thread has. */
+  #sent = 0;
+  #collecting: NodeJS.Timeout | undefined;
+  #watching: NodeJS.Timeout | undefined;
+  #pausing: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: ShadowEvaluatorOptions, dependencies: ShadowDependencies) {
+    this.#options = { capacity: 1_000, patienceMs: 5_000, restartMs: 1_000, ...options };
+    this.#dependencies = dependencies;
+  }
+
+  /** Takes a decision to be compared later. It costs the request one array element. */
+  take(candidate: ShadowCandidate, task: ShadowTask): void {
+    const isTooLarge = (task.access.raw.body?.bytes.length ?? 0) > MAX_BODY;
+    if (this.#closed || isTooLarge || this.#waiting.length + this.#sent >= this.#options.capacity) {
+      this.#count("dropped", 1);
+      return;
+    }
+    this.#waiting.push({ candidate, task });
+    this.#collect();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of [this.#collecting, this.#watching, this.#pausing]) clearTimeout(timer);
+    this.#waiting = [];
+    void this.#thread?.terminate();
+    this.#thread = undefined;
+  }
+
+  #collect(): void {
+    this.#collecting ??= setTimeout(() => {
+      this.#collecting = undefined;
+      this.#send();
+    }, COLLECT_MS).unref();
+  }
+
+  /** Hands over one batch, if the thread has none. */
+  #send(): void {
+    const [first] = this.#waiting;
+    if (first === undefined || this.#sent > 0 || this.#pausing !== undefined || this.#closed) return;
+    const { candidate } = first;
+    const end = this.#waiting
+      .slice(0, BATCH)
+      .findIndex((other) => other.candidate.digest !== candidate.digest);
+    const batch = this.#waiting.splice(0, end < 0 ? BATCH : end);
+    this.#sent = batch.length;
+    try {
+      const thread = (this.#thread ??= this.#start());
+      const message: ShadowBatch = { candidate, tasks: batch.map(({ task }) => task) };
+      thread.postMessage(message);
+      this.#watching = setTimeout(() => {
+        this.#failed(thread, new Error(`no result within ${this.#options.patienceMs} ms`));
+      }, this.#options.patienceMs).unref();
+    } catch (error) {
+      this.#failed(this.#thread, error);
+    }
+  }
+
+  #start(): Worker {
+    const { script, data } = this.#options;
+    const thread = new Worker(script, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    thread.unref();
+    thread.on("message", (results: ShadowResults) => {
+      if (thread === this.#thread) this.#finished(results);
+    });
+    thread.on("error", (error) => {
+      this.#failed(thread, error);
+    });
+    thread.on("exit", (code) => {
+      this.#failed(thread, new Error(`the thread exited with code ${code}`));
+    });
+    return thread;
+  }
+
+  #finished({ same, failed, differences }: ShadowResults): void {
+    clearTimeout(this.#watching);
+    this.#sent = 0;
+    this.#count("same", same);
+    this.#count("failed", failed);
+    this.#count("different", differences.length);
+    for (const record of differences) {
+      const { difference, candidate_rule, rule } = record;
+      this.#dependencies.metrics.shadowDifferences.inc({ difference, rule: candidate_rule ?? rule ?? "" });
+      this.#dependencies.record(record);
+    }
+    this.#send();
+  }
+
+  #failed(thread: Worker | undefined, error: unknown): void {
+    // its end is reported after its error
+    if (thread !== this.#thread || this.#closed) return;
+    clearTimeout(this.#watching);
+    this.#thread = undefined;
+    void thread?.terminate();
+    this.#count("failed", this.#sent);
+    this.#sent = 0;
+    this.#dependencies.log.warn({ err: error }, "the shadow evaluation failed; decisions are not affected");
+    this.#pausing = setTimeout(() => {
+      this.#pausing = undefined;
+      this.#send();
+    }, this.#options.restartMs).unref();
+  }
+
+  #count(result: "same" | "different" | "failed" | "dropped", count: number): void {
+    if (count > 0) this.#dependencies.metrics.shadowDecisions.inc({ result }, count);
+  }
+}

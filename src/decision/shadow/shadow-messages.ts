@@ -1,0 +1,45 @@
+import type { PlanIR } from "../../policy/index.ts";
+import type { ShadowRecord } from "../../protocol/index.ts";
+import type { Reason } from "../../reasons.ts";
+import type { Caller } from "../decide/identify.ts";
+import type { AccessRequest } from "../types.ts";
+
+/** The candidate, as a compiled set in a file. */
+export interface ShadowCandidate {
+  readonly file: string;
+  readonly label: string;
+  readonly digest: string;
+}
+
+/** What the stable set decided on a request, and all that the candidate needs to decide on it. */
+export interface ShadowTask {
+  readonly access: AccessRequest;
+  /** The caller by its token, and after its session was checked. */
+  readonly found: Caller;
+  readonly checked: Caller;
+  /** The customer's own sets were evaluated as well, which the candidate is not compared with. */
+  readonly hasOwnSets: boolean;
+  readonly stable: {
+    readonly verdict: "ALLOW" | "DENY";
+    readonly reason: Reason;
+    readonly rule: string | null;
+    readonly plan: PlanIR | undefined;
+    readonly label: string;
+    readonly digest: string;
+  };
+}
+
+/** To the thread. */
+export interface ShadowBatch {
+  readonly candidate: ShadowCandidate;
+  readonly tasks: readonly ShadowTask[];
+}
+
+/** From the thread: about one batch. */
+export interface ShadowResults {
+  /** Tasks with the same outcome for both sets. */
+  readonly same: number;
+  /** Tasks on which the candidate could not decide. */
+  readonly failed: number;
+  readonly differences: readonly ShadowRecord[];
+}

@@ -1,0 +1,69 @@
+import type { OutcomeLog } from "../../audit/types.ts";
+import type { GatewayConfig } from "../../config/index.ts";
+import type { Shadowed } from "../../decision/decide/decide.ts";
+import { decidingRule } from "../../decision/decide/deciding-rule.ts";
+import { ShadowEvaluator } from "../../decision/shadow/shadow-evaluator.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { SHADOW_THREAD } from "./shadow-thread.ts";
+
+/** A worker's part of a candidate in shadow mode. Its thread starts with the first decision. */
+export interface Shadow {
+  /** Has the candidate evaluated later. Never throws. */
+  readonly observe: (shadowed: Shadowed) => void;
+  close(): void;
+}
+
+/** @returns what evaluates candidates in shadow, and records and counts the differences */
+export function createShadow(
+  config: GatewayConfig,
+  { audit, metrics, log }: { readonly audit: OutcomeLog; readonly metrics: Metrics; readonly log: Log },
+): Shadow {
+  const evaluator = new ShadowEvaluator(
+    { script: SHADOW_THREAD, data: config },
+    {
+      record: (record) => {
+        metrics.outcomes.inc({ event: "shadow_decision" });
+        audit.recordOutcome(true, () => record);
+      },
+      metrics,
+      log,
+    },
+  );
+  return {
+    observe: (shadowed) => {
+      try {
+        take(evaluator, shadowed);
+      } catch (error) {
+        log.error({ err: error }, "cannot evaluate the candidate in shadow");
+      }
+    },
+    close: () => {
+      evaluator.close();
+    },
+  };
+}
+
+function take(
+  evaluator: ShadowEvaluator,
+  { candidate, access, found, checked, hasOwnSets, decision }: Shadowed,
+): void {
+  const { set, file } = candidate;
+  const { snapshot } = decision;
+  // what a customer's own set denies, the candidate does not change
+  if (file === undefined || snapshot === undefined || decision.customerPolicySet !== undefined) return;
+  evaluator.take(
+    { file, label: set.label, digest: set.digest },
+    {
+      ...{ access, found, checked, hasOwnSets },
+      stable: {
+        verdict: decision.verdict,
+        reason: decision.reason,
+        rule: decidingRule(decision)?.id ?? null,
+        plan: decision.plan,
+        label: snapshot.label,
+        digest: snapshot.digest,
+      },
+    },
+  );
+}

@@ -1,0 +1,117 @@
+import { strict as assert } from "node:assert";
+import { gzipSync } from "node:zlib";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { folderOf, keptCommandLine, type Folder } from "./support.ts";
+
+const policies = (department: string) =>
+  `policies:\n  - { resource: "GET /orders", condition: 'user.department == "${department}"' }\n`;
+
+const recordOf = (department: string, decision: string, more: object = {}) =>
+  JSON.stringify({
+    ...{
+      timestamp: "2026-01-01T00:00:00.000Z",
+      decision,
+      reason: "CONDITION_TRUE",
+      decision_id: `dec_${department}`,
+    },
+    ...{
+      user_id: `u-${department}`,
+      customer_id: "c1",
+      action: "GET",
+      resource: "/orders",
+      rule: "policies[0]",
+    },
+    ...{ rule_resource: "GET /orders", policy_set: "default@v0", client_ip: "10.0.0.1" },
+    inputs: {
+      ...{ at: 0, environment: "production", method: "GET", path: "/orders", host: "a", scheme: "http" },
+      ...{ protocol: "HTTP/1.1", caller: "identified", values: { "user.department": department } },
+    },
+    ...more,
+  });
+
+describe("cli: replay", () => {
+  const kept = keptCommandLine();
+  let folder: Folder;
+
+  beforeEach(async () => {
+    folder = await folderOf({
+      "stable/default.yaml": policies("sales"),
+      "candidate/default.yaml": policies("support"),
+      "audit.log": `${recordOf("sales", "ALLOW")}\n${recordOf("support", "DENY")}\n${recordOf("other", "DENY")}\n`,
+    });
+  });
+  afterEach(() => folder.remove());
+  after(kept.close);
+
+  const replay = (...args: string[]) =>
+    kept.gatehouse(["replay", "--records", "audit.log", ...args], { cwd: folder.path });
+
+  it("says who would lose and who would gain access, and exits with 1", async () => {
+    const { code, stdout } = await replay("--candidate", "candidate", "--stable", "stable", "--json");
+    const report = JSON.parse(stdout) as Record<string, unknown> & { by: { user: object[] } };
+    assert.equal(code, 1);
+    assert.deepEqual(
+      [report["decisions"], report["unchanged"], report["loses"], report["gains"], report["coverage"]],
+      [3, 1, 1, 1, 1],
+    );
+    assert.deepEqual(report.by.user, [
+      { name: "u-sales", loses: 1 },
+      { name: "u-support", gains: 1 },
+    ]);
+    assert.deepEqual([report["reproduced"], report["not_reproduced"]], [3, 0]);
+  });
+
+  it("exits with 0 if nothing changes, also for gzip and rotated files", async () => {
+    writeFileSync(join(folder.path, "old.gz"), gzipSync(`${recordOf("sales", "ALLOW")}\n`));
+    await folder.add({ "audit.log.1": `${recordOf("sales", "ALLOW")}\n` });
+    const { code, stdout } = await replay("old.gz", "--rotated", "--candidate", "stable");
+    assert.match(stdout, /^5 decisions: 5 unchanged.*\ncoverage 100\.0 %/);
+    assert.equal(code, 0);
+  });
+
+  it("reports bad lines with their position, and what it cannot replay", async () => {
+    await folder.add({
+      "audit.log": `{"decision":\n${recordOf("sales", "ALLOW", { inputs: undefined })}\n[]\n{"event":"response"}\n`,
+    });
+    const { code, stdout } = await replay("--candidate", "stable");
+    assert.match(stdout, /1 decision: 0 unchanged.*1 not replayable/);
+    assert.match(stdout, /1 {2}not replayable: the record has no inputs/);
+    assert.match(stdout, /audit\.log:1: not JSON/);
+    assert.match(stdout, /audit\.log:3: not a JSON object/);
+    // nothing was replayed
+    assert.equal(code, 1);
+  });
+
+  it("counts records of a rollout: its candidate's decisions, and what would differ in shadow", async () => {
+    const shadow = { event: "shadow_decision", decision: "ALLOW", reason: "CONDITION_TRUE" };
+    await folder.add({
+      "audit.log": `${recordOf("sales", "ALLOW", { rollout_arm: "stable" })}
+${recordOf("support", "ALLOW", { rollout_arm: "candidate", policy_digest: "another" })}
+${recordOf("support", "ALLOW", shadow)}
+{"event":"rollout"}
+{"event":"shadow_decision","decision":"DENY"}
+`,
+    });
+    const args = ["--candidate", "stable", "--stable", "stable"];
+    const { stdout } = await replay(...args, "--json");
+    const report = JSON.parse(stdout) as Record<string, unknown>;
+    assert.deepEqual(
+      [report["decisions"], report["candidate_arm"], report["other_records"], report["bad_lines"]],
+      [2, 1, { shadow_decision: 2, rollout: 1 }, 0],
+    );
+    // the stable set did not decide on the second one
+    assert.deepEqual([report["reproduced"], report["not_reproduced"], report["loses"]], [1, 0, 1]);
+    const text = await replay(...args);
+    assert.match(text.stdout, /1 decision of the candidate of a rollout/);
+    assert.match(text.stdout, /records of other kinds: 2 shadow_decision, 1 rollout/);
+  });
+
+  it("refuses what it cannot read", async () => {
+    const missing = await kept.gatehouse(["replay", "--records", "none", "--candidate", "stable"], {
+      cwd: folder.path,
+    });
+    assert.equal(missing.code, 2);
+    assert.match(missing.stderr, /there is no file `none`/);
+  });
+});

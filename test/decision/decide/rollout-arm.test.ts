@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { createDecider, type Decide } from "../../../src/decision/decide/decide.ts";
+import { createIdentify } from "../../../src/decision/decide/identify.ts";
+import { armOf, positionOf } from "../../../src/decision/decide/rollout-arm.ts";
+import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
+import type { Candidate, StickyKey } from "../../../src/decision/policies/release.ts";
+import { DecisionPoint } from "../../../src/decision/point/index.ts";
+import { auditRecord } from "../../../src/decision/point/record.ts";
+import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
+import type { Identity } from "../../../src/identity/types.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { accessOf, bearer, ruleOf, silent, snapshotOf, useIssuer } from "../support.ts";
+
+const USERS = 1_000;
+
+function identityOf(userId: string, customerId?: string): Identity {
+  return {
+    user: { id: userId },
+    ...(customerId !== undefined && { customer: { id: customerId } }),
+    userId,
+    session: { amr: [] },
+    expiresAt: 0,
+  };
+}
+
+describe("decision: the arms of a rollout", () => {
+  const stable = snapshotOf(ruleOf("true", "version: stable"));
+  const candidate = snapshotOf(ruleOf("false", "version: candidate"));
+  const releaseOf = (
+    percentage: number,
+    stickyBy: StickyKey = "user",
+    mode: Candidate["mode"] = "enforce",
+  ) => ({
+    main: stable,
+    candidate: { set: candidate, mode, percentage, stickyBy },
+    customers: new Map<string, Snapshot>(),
+  });
+  const inCandidate = (
+    percentage: number,
+    caller: { identity?: Identity | undefined; clientIp?: string },
+    stickyBy?: StickyKey,
+  ) =>
+    armOf(releaseOf(percentage, stickyBy), { identity: undefined, clientIp: "192.0.2.1", ...caller })
+      ?.name === "candidate";
+
+  it("divides 1,000 users as the percentage says, and nobody goes back when it rises", () => {
+    const users = Array.from({ length: USERS }, (_, n) => identityOf(`user-${n}`));
+    let before = new Set<Identity>();
+    for (const percentage of [0, 1, 10, 50, 100]) {
+      const now = new Set(users.filter((identity) => inCandidate(percentage, { identity })));
+      // four standard deviations of a binomial distribution
+      const share = percentage / 100;
+      const spread = 4 * Math.sqrt(USERS * share * (1 - share));
+      assert.ok(Math.abs(now.size - USERS * share) <= spread, `${now.size} of ${USERS} at ${percentage} %`);
+      assert.deepEqual(
+        [...before].filter((user) => !now.has(user)),
+        [],
+      );
+      before = now;
+    }
+    assert.equal(before.size, USERS);
+  });
+
+  it("spreads evenly: each tenth of the range has about a tenth of the keys", () => {
+    const tenths = Array.from({ length: 10 }, () => 0);
+    for (let n = 0; n < 10_000; n += 1)
+      tenths[Math.floor(positionOf("default", ["user", "", `u${n}`]) / 10)]! += 1;
+    for (const count of tenths) assert.ok(Math.abs(count - 1_000) <= 4 * Math.sqrt(900), String(tenths));
+  });
+
+  it("gives a caller the same arm whatever else of the request differs", () => {
+    const users = Array.from({ length: 100 }, (_, n) => identityOf(`user-${n}`, "c-1"));
+    for (const identity of users) {
+      const arms = ["192.0.2.1", "192.0.2.2", "2001:db8::1"].map((clientIp) =>
+        inCandidate(50, { identity, clientIp }),
+      );
+      assert.equal(new Set(arms).size, 1);
+    }
+    const byCustomer = users.map((identity) => inCandidate(50, { identity }, "customer"));
+    assert.equal(new Set(byCustomer).size, 1, "users of one customer have one arm");
+  });
+
+  it("goes by the network of the client where the key is missing", () => {
+    const addresses = Array.from({ length: 200 }, (_, n) => `2001:db8:0:${n.toString(16)}::1`);
+    const byAddress = addresses.map((clientIp) => inCandidate(50, { clientIp }));
+    assert.equal(new Set(byAddress).size, 2, "anonymous callers are divided, too");
+    const neighbours = addresses.map((address) =>
+      inCandidate(50, { clientIp: address.replace("::1", "::f:2") }),
+    );
+    assert.deepEqual(neighbours, byAddress, "an IPv6 client may use any address of its /64");
+    const same = addresses.map((clientIp) =>
+      inCandidate(50, { clientIp, identity: identityOf("u") }, "client_ip"),
+    );
+    assert.deepEqual(same, byAddress, "by address, whoever it is");
+    const noCustomer = addresses.map((clientIp) =>
+      inCandidate(50, { clientIp, identity: identityOf("u") }, "customer"),
+    );
+    assert.deepEqual(noCustomer, byAddress);
+  });
+
+  it("is the stable set for a caller of whom nothing is known, until the candidate decides for all", () => {
+    assert.equal(inCandidate(99, { clientIp: "" }), false);
+    assert.equal(inCandidate(100, { clientIp: "" }), true);
+  });
+
+  it("is nobody's in shadow mode, whatever the percentage", () => {
+    const caller = { identity: identityOf("u"), clientIp: "192.0.2.1" };
+    assert.equal(armOf(releaseOf(100, "user", "shadow"), caller), undefined);
+  });
+
+  describe("a decision", () => {
+    const from = useIssuer();
+
+    /** Decides by a release that can be changed. */
+    function deciderOf(release: () => ReturnType<typeof releaseOf>): Decide {
+      return createDecider({
+        policies: release,
+        identify: createIdentify(from.verifier),
+        cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
+        sources: new Map(),
+        frontProxy: { trustedProxies: [], backends: [] },
+        accept: {},
+        environment: "production",
+        limits: { response: 1_000_000, message: 65_536 },
+      });
+    }
+
+    it("is that of the caller's arm, and its record names arm and digest", async () => {
+      let percentage = 10;
+      const decide = deciderOf(() => releaseOf(percentage));
+      const tokens = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => from.token({ sub: `user-${n}` })),
+      );
+      const seen = new Map<string, number>();
+      for (percentage of [10, 50, 100])
+        for (const token of tokens) {
+          const access = accessOf({ headers: [bearer(token)] });
+          const decision = await decide(access);
+          const record = auditRecord(decision, { access, at: 0 }, 0, false);
+          const key = `${record.rollout_arm} ${record.policy_set} ${record.policy_digest} ${record.decision}`;
+          seen.set(key, (seen.get(key) ?? 0) + 1);
+        }
+      assert.deepEqual([...seen.keys()].sort(), [
+        `candidate test@candidate ${candidate.digest} DENY`,
+        `stable test@stable ${stable.digest} ALLOW`,
+      ]);
+    });
+
+    it("that fails is a denial whose record names the candidate", async () => {
+      const { matcher } = candidate;
+      const broken: Snapshot = {
+        ...candidate,
+        matcher: {
+          ...matcher,
+          match: () => {
+            throw new TypeError("broken on purpose");
+          },
+        },
+      };
+      const decide = deciderOf(() => ({
+        ...releaseOf(100),
+        candidate: { ...releaseOf(100).candidate, set: broken },
+      }));
+      const concluded: unknown[] = [];
+      const point = new DecisionPoint({
+        decide,
+        snapshot: () => stable,
+        audit: { record: () => true } as never,
+        metrics: createMetrics(),
+        log: { error: silent },
+        concluded: ({ arm, reason }) => concluded.push([arm?.name, reason]),
+      });
+      const access = accessOf();
+      const decision = await point.decide(access);
+      const record = auditRecord(decision, { access, at: 0 }, 0, false);
+      assert.deepEqual(
+        [record.decision, record.reason, record.rollout_arm, record.policy_digest, record.detail],
+        ["DENY", "INTERNAL_ERROR", "candidate", candidate.digest, "TypeError"],
+      );
+      await point.conclude(decision, { access, at: 0 }, Number.POSITIVE_INFINITY, 0);
+      assert.deepEqual(concluded, [["candidate", "INTERNAL_ERROR"]]);
+    });
+  });
+});

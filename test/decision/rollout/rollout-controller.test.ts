@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import type { Candidate } from "../../../src/decision/policies/release.ts";
+import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
+import type { ArmSample } from "../../../src/decision/rollout/arm-sample.ts";
+import {
+  RolloutController,
+  type RolloutChange,
+  type RolloutSettings,
+} from "../../../src/decision/rollout/rollout-controller.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { ruleOf, silent, snapshotOf } from "../support.ts";
+
+const GUARD = { windowMs: 60_000, minRequests: 100, denialIncrease: 0.05, errorIncrease: 0.01, slowdown: 3 };
+const BASE: RolloutSettings = {
+  mode: "enforce",
+  percentage: 10,
+  stickyBy: "user",
+  steps: [],
+  stepPauseMs: 60_000,
+  guard: GUARD,
+};
+const STEPS = { ...BASE, percentage: 0, steps: [1, 10, 100] };
+
+const versioned = (version: string) => snapshotOf(ruleOf("true", `version: ${version}`));
+const sampleOf = (decisions: number, denials: number): ArmSample => ({
+  decisions,
+  denials,
+  errors: 0,
+  durations: [decisions],
+});
+
+describe("decision: the course of a rollout", () => {
+  const v2 = versioned("v2");
+  let now: number;
+  let published: (Candidate | null)[];
+  let changes: RolloutChange[];
+  let failing: boolean;
+  let metrics: ReturnType<typeof createMetrics>;
+
+  beforeEach(() => {
+    now = 0;
+    published = [];
+    changes = [];
+    failing = false;
+    metrics = createMetrics();
+  });
+
+  function controllerWith(settings: RolloutSettings): RolloutController {
+    return new RolloutController(settings, {
+      publish: (candidate) => {
+        if (failing) return Promise.reject(new Error("a worker cannot load it"));
+        published.push(candidate);
+        return Promise.resolve();
+      },
+      changed: (change) => changes.push(change),
+      metrics,
+      log: { info: silent, error: silent },
+      clock: () => now,
+    });
+  }
+
+  const count = (
+    controller: RolloutController,
+    set: Snapshot,
+    candidate: ArmSample,
+    stable = sampleOf(1000, 100),
+  ) => {
+    controller.take({ type: "rollout_counts", candidate: set.digest, samples: { stable, candidate } });
+  };
+  const course = () =>
+    published.map((one) => (one === null ? "none" : `${one.set.label} ${one.mode} ${one.percentage}`));
+
+  it("puts a candidate in force, follows its settings, and ends", async () => {
+    const controller = controllerWith({ ...BASE, mode: "shadow" });
+    await controller.offer(v2);
+    await controller.apply(BASE);
+    await controller.apply({ ...BASE, percentage: 50 });
+    await controller.apply({ ...BASE, percentage: 50, guard: { ...GUARD, minRequests: 5 } });
+    await controller.stop();
+    assert.deepEqual(course(), ["test@v2 shadow 0", "test@v2 enforce 10", "test@v2 enforce 50", "none"]);
+    assert.deepEqual(
+      changes.map(({ change, percentage }) => `${change} ${percentage}`),
+      ["started 0", "changed 10", "changed 50", "stopped 0"],
+    );
+  });
+
+  it("goes up a step at a time, after each pause and a comparison that found nothing", async () => {
+    const controller = controllerWith(STEPS);
+    await controller.offer(v2);
+    now += 60_000;
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 1"], "without decisions nothing moves");
+    count(controller, v2, sampleOf(200, 20));
+    await controller.check();
+    assert.deepEqual(course().at(-1), "test@v2 enforce 10");
+    count(controller, v2, sampleOf(200, 20));
+    await controller.check();
+    assert.deepEqual(course().at(-1), "test@v2 enforce 10", "the pause begins with the step");
+    now += 60_000;
+    await controller.check();
+    assert.deepEqual(course().at(-1), "test@v2 enforce 100");
+    now += 600_000;
+    await controller.check();
+    assert.equal(published.length, 3);
+  });
+
+  it("begins at the first step with a new candidate", async () => {
+    const controller = controllerWith(STEPS);
+    await controller.offer(v2);
+    now += 60_000;
+    count(controller, v2, sampleOf(200, 20));
+    await controller.check();
+    await controller.offer(versioned("v3"));
+    assert.deepEqual(course(), ["test@v2 enforce 1", "test@v2 enforce 10", "test@v3 enforce 1"]);
+  });
+
+  it("takes a candidate back that does worse, and tries it again only if something has changed", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    count(controller, v2, sampleOf(200, 100));
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+    const rolledBack = changes.at(-1);
+    assert.deepEqual([rolledBack?.change, rolledBack?.cause], ["rolled_back", "denials"]);
+    assert.match(rolledBack?.detail ?? "", /50\.0 % with the candidate, 10\.0 % with the stable set/);
+    assert.match(controller.status()?.detail ?? "", /taken back/);
+    const rollbacks = await metrics.rolloutRollbacks.get();
+    assert.equal(rollbacks.values.find(({ labels }) => labels.cause === "denials")?.value, 1);
+    // its folder is read again
+    await controller.offer(v2);
+    await controller.check();
+    assert.equal(published.length, 2);
+    await controller.offer(versioned("v3"));
+    assert.deepEqual(course().at(-1), "test@v3 enforce 10");
+  });
+
+  it("tries a candidate again when the settings have changed", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    count(controller, v2, sampleOf(200, 100));
+    await controller.check();
+    await controller.apply({ ...BASE, percentage: 1 });
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none", "test@v2 enforce 1"]);
+  });
+
+  it("compares within the window, and counts nothing of another candidate", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    count(controller, v2, sampleOf(200, 200));
+    now += 60_001;
+    await controller.check();
+    count(controller, versioned("v1"), sampleOf(200, 200));
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 10"]);
+    const { values } = await metrics.rolloutGuard.get();
+    assert.deepEqual(
+      values.map(({ labels }) => labels.outcome),
+      ["inconclusive"],
+    );
+  });
+
+  it("compares nothing without a guard, nor in shadow mode", async () => {
+    const { guard, ...without } = BASE;
+    for (const settings of [without, { ...BASE, mode: "shadow" as const }]) {
+      const controller = controllerWith(settings);
+      await controller.offer(v2);
+      count(controller, v2, sampleOf(200, 200));
+      await controller.check();
+      assert.equal(controller.inForce?.set, v2);
+    }
+  });
+
+  it("tries again to take a candidate back if that failed, and keeps what is in force if a change cannot be loaded", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    failing = true;
+    await assert.rejects(controller.offer(versioned("v3")), /cannot load it/);
+    await assert.rejects(controller.apply({ ...BASE, percentage: 50 }), /cannot load it/);
+    count(controller, v2, sampleOf(200, 100));
+    await assert.rejects(controller.check());
+    assert.equal(controller.inForce?.set.label, "test@v2");
+    assert.equal(controller.inForce.percentage, 10);
+    failing = false;
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+  });
+});

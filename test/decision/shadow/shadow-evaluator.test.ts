@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { ShadowEvaluator } from "../../../src/decision/shadow/shadow-evaluator.ts";
+import type { ShadowTask } from "../../../src/decision/shadow/shadow-messages.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { eventually } from "../../support/eventually.ts";
+import { accessOf } from "../support.ts";
+
+const CANDIDATE = { file: "unused", label: "test@v2", digest: "d2" };
+const TASK: ShadowTask = {
+  access: accessOf(),
+  found: {},
+  checked: {},
+  hasOwnSets: false,
+  stable: {
+    verdict: "ALLOW",
+    reason: "CONDITION_TRUE",
+    rule: null,
+    plan: undefined,
+    label: "l",
+    digest: "d",
+  },
+};
+
+describe("decision: evaluating a candidate in shadow", function () {
+  this.timeout(60_000);
+  const opened: ShadowEvaluator[] = [];
+  afterEach(() => {
+    for (const evaluator of opened.splice(0)) evaluator.close();
+  });
+
+  function evaluatorThat(
+    behaves: string,
+    options: { readonly capacity?: number; readonly patienceMs?: number } = {},
+  ) {
+    const metrics = createMetrics();
+    const warnings: string[] = [];
+    const evaluator = new ShadowEvaluator(
+      {
+        script: new URL("./threads/failing.mjs", import.meta.url),
+        data: behaves,
+        restartMs: 10,
+        ...options,
+      },
+      {
+        record: () => undefined,
+        metrics,
+        log: { warn: ({ err }: { err?: Error }) => warnings.push(String(err?.message)) },
+      },
+    );
+    opened.push(evaluator);
+    const counted = async (result: string) =>
+      (await metrics.shadowDecisions.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
+    return { evaluator, counted, warnings };
+  }
+
+  for (const behaves of ["throws", "exits", "loops", "fills its memory"])
+    it(`loses only the results of a thread that ${behaves}, and goes on with another one`, async () => {
+      const { evaluator, counted, warnings } = evaluatorThat(behaves, {
+        patienceMs: behaves === "loops" ? 300 : 30_000,
+      });
+      evaluator.take(CANDIDATE, TASK);
+      await eventually("the first loss", async () => (await counted("failed")) === 1);
+      evaluator.take(CANDIDATE, TASK);
+      await eventually("the second loss", async () => (await counted("failed")) === 2);
+      assert.equal(warnings.length, 2);
+    });
+
+  it("waits for a slow thread, and drops what does not fit into the queue", async () => {
+    const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10 });
+    for (let n = 0; n < 25; n += 1) evaluator.take(CANDIDATE, TASK);
+    assert.equal(await counted("dropped"), 15);
+    await eventually("the results", async () => (await counted("same")) === 10);
+    evaluator.take(CANDIDATE, TASK);
+    await eventually("one more", async () => (await counted("same")) === 11);
+  });
+
+  it("counts every decision once, whichever candidate it is for", async () => {
+    const { evaluator, counted } = evaluatorThat("works");
+    for (let n = 0; n < 250; n += 1) evaluator.take({ ...CANDIDATE, digest: `d${n % 3}` }, TASK);
+    await eventually("all results", async () => (await counted("same")) === 250);
+    assert.equal((await counted("dropped")) + (await counted("failed")), 0);
+  });
+
+  it("does not hand over large bodies, nor anything that cannot be handed over", async () => {
+    const { evaluator, counted } = evaluatorThat("works");
+    evaluator.take(CANDIDATE, { ...TASK, access: accessOf({ body: "x".repeat(65_537) }) });
+    assert.equal(await counted("dropped"), 1);
+    evaluator.take(CANDIDATE, { ...TASK, found: { toJSON: () => 1 } as object });
+    await eventually("the loss", async () => (await counted("failed")) === 1);
+  });
+});

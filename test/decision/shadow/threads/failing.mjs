@@ -1,0 +1,19 @@
+import { parentPort, workerData } from "node:worker_threads";
+
+// a candidate that goes wrong in the way that the test asks for
+parentPort.on("message", ({ tasks }) => {
+  if (workerData === "throws") throw new Error("broken on purpose");
+  if (workerData === "exits") process.exit(1);
+  if (workerData === "loops") for (;;);
+  if (workerData === "fills its memory") for (const all = []; ;) all.push(new Array(100_000).fill(tasks));
+  if (workerData === "is slow")
+    setTimeout(() => {
+      parentPort.postMessage(answer(tasks));
+    }, 1_000);
+  if (workerData === "works") parentPort.postMessage(answer(tasks));
+});
+
+function answer(tasks) {
+  /* eslint-disable-next-line @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access -- plain JavaScript, without types */
+  return { same: tasks.length, failed: 0, differences: [] };
+}

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { Agent, request } from "node:http";
+import { eventually } from "../../support/eventually.ts";
+import {
+  CANDIDATE,
+  changeRollout,
+  DIGEST,
+  getsCandidate,
+  useRolloutGateway,
+  USERS,
+  type Arm,
+} from "../../support/rollout.ts";
+
+describe("end to end: a candidate that is rolled out", function () {
+  this.timeout(240_000);
+  const from = useRolloutGateway();
+
+  it("decides on paths, responses, GraphQL and connections of the same users", async () => {
+    await from.enforce(50);
+    await from.percentageIs(50);
+    const seen = new Set<Arm>();
+    for (const user of USERS) {
+      const arm: Arm = getsCandidate(user, 50) ? "candidate" : "stable";
+      seen.add(arm);
+      assert.deepEqual(
+        [
+          await from.armOfPath(user),
+          await from.armOfMask(user),
+          await from.armOfGraphql(user),
+          await from.armOfSocket(await from.connect(user)),
+        ],
+        [arm, arm, arm, arm],
+        user,
+      );
+    }
+    assert.equal(seen.size, 2);
+    await eventually(
+      "records of all users",
+      async () => (await from.gateway.audit()).length >= USERS.length * 5,
+    );
+    for (const record of await from.gateway.audit()) {
+      if (record["event"] !== undefined) continue;
+      const arm: Arm = getsCandidate(String(record["user_id"]), 50) ? "candidate" : "stable";
+      assert.deepEqual([record["rollout_arm"], record["policy_digest"]], [arm, DIGEST[arm]]);
+    }
+  });
+
+  it("moves open connections when the percentage changes, and only those whose arm changes", async () => {
+    await from.enforce(10);
+    await from.percentageIs(10);
+    const sockets = await Promise.all(USERS.map(async (user) => [user, await from.connect(user)] as const));
+    for (const percentage of [10, 50, 0]) {
+      await from.enforce(percentage);
+      await from.percentageIs(percentage);
+      for (const [user, socket] of sockets) {
+        const arm: Arm = getsCandidate(user, percentage) ? "candidate" : "stable";
+        // Lua reads new plans every second
+        await eventually(
+          `${user} has the plan of ${arm}`,
+          async () => (await from.armOfSocket(socket)) === arm,
+        );
+        assert.equal(socket.closed(), undefined);
+      }
+    }
+  });
+
+  it("goes up and back under load: no request fails, nobody goes back and forth, and records explain verdicts", async () => {
+    let running = true;
+    const answers = new Map<string, Arm[]>(USERS.map((user) => [user, []]));
+    let failed = 0;
+    const load = USERS.map(async (user) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      while (running) {
+        const status = await statusOf(from.gateway.port, agent, from.headers(user));
+        if (status !== 200 && status !== 403) failed += 1;
+        else answers.get(user)?.push(status === 200 ? "stable" : "candidate");
+      }
+      agent.destroy();
+    });
+    try {
+      for (const percentage of [1, 10, 50, 100]) {
+        await from.enforce(percentage);
+        await from.percentageIs(percentage);
+      }
+      await changeRollout(from.gateway, undefined);
+      await eventually("the rollout has ended", async () =>
+        (await Promise.all(USERS.map(from.armOfPath))).every((arm) => arm === "stable"),
+      );
+    } finally {
+      running = false;
+      await Promise.all(load);
+    }
+    assert.equal(failed, 0);
+    for (const [user, arms] of answers) {
+      const changes = arms.filter((arm, index) => index > 0 && arm !== arms[index - 1]).length;
+      assert.ok(changes <= 2, `${user}: ${changes} changes`);
+      assert.equal(arms.at(0), getsCandidate(user, 1) ? arms.at(0) : "stable");
+    }
+    assert.ok(
+      [...answers.values()].every((arms) => arms.includes("candidate")),
+      "at 100 % it decides for all",
+    );
+    for (const record of await from.gateway.audit()) {
+      if (record["event"] !== undefined) continue;
+      const expected = record.decision === "DENY" ? DIGEST.candidate : DIGEST.stable;
+      assert.equal(record["policy_digest"], expected, JSON.stringify(record));
+    }
+  });
+
+  it("keeps the stable set while the candidate does not compile, and says why", async () => {
+    await from.writeCandidate(
+      "version: broken\npolicies:\n  - { resource: GET /arm, condition: user.role = }\n",
+    );
+    await from.enforce(100);
+    await eventually("the findings", () => /candidate.*|there is no candidate/.test(from.gateway.stderr()));
+    await eventually("readyz says so", async () =>
+      (await (await fetch(`${from.gateway.adminUrl}/readyz`)).text()).includes(
+        "candidate: no policy set is in force",
+      ),
+    );
+    assert.equal(await from.armOfPath("user-1"), "stable");
+    await from.writeCandidate(CANDIDATE);
+    await from.percentageIs(100);
+    assert.equal(await from.armOfPath("user-1"), "candidate");
+    await from.writeCandidate("policies: [");
+    await eventually("the error", () => from.gateway.stderr().includes("stays in force"));
+    assert.equal(await from.armOfPath("user-1"), "candidate");
+  });
+
+  it("is taken back by the guard, which says so", async () => {
+    await from.enforce(50, { guard: { min_requests: 20, window: "1m" } });
+    await from.percentageIs(50);
+    await eventually("the guard takes it back", async () => {
+      await Promise.all(USERS.map(from.armOfPath));
+      return (await from.gateway.metric("gatehouse_rollout_rollbacks_total", { cause: "denials" })) === 1;
+    });
+    assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["stable"]));
+    const ready = await (await fetch(`${from.gateway.adminUrl}/readyz`)).text();
+    assert.match(ready, /the candidate was taken back: denials/);
+    assert.match(from.gateway.stderr(), /does worse than the stable set and was taken back/);
+    const record = await eventually("its record", async () =>
+      (await from.gateway.audit()).find(({ change }) => change === "rolled_back"),
+    );
+    assert.deepEqual(
+      [record["event"], record["policy_digest"], record["percentage"], record["cause"]],
+      ["rollout", DIGEST.candidate, 0, "denials"],
+    );
+  });
+
+  it("goes up by itself, step by step", async () => {
+    await changeRollout(from.gateway, {
+      ...{ candidate: "candidate", mode: "enforce", steps: [10, 100], step_pause: "1s" },
+      guard: { enabled: false },
+    });
+    await from.percentageIs(100);
+    const changes = await eventually("two records", async () => {
+      const found = (await from.gateway.audit()).filter(({ event }) => event === "rollout");
+      return found.length === 2 ? found : undefined;
+    });
+    assert.deepEqual(
+      changes.map(({ change, percentage }) => [change, percentage]),
+      [
+        ["started", 10],
+        ["changed", 100],
+      ],
+    );
+  });
+
+  it("follows no configuration with errors", async () => {
+    await from.enforce(100);
+    await from.percentageIs(100);
+    await changeRollout(from.gateway, { candidate: "candidate", mode: "enforced" });
+    await eventually("the finding", () =>
+      from.gateway.stderr().includes("the changed configuration has errors"),
+    );
+    assert.equal(await from.armOfPath("user-1"), "candidate");
+    await changeRollout(from.gateway, { candidate: "candidate", stable: "none" });
+    await eventually("the error", () => from.gateway.stderr().includes("takes effect only at a start"));
+    assert.equal(await from.armOfPath("user-1"), "candidate");
+  });
+});
+
+function statusOf(port: number, agent: Agent, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve) => {
+    const sent = request({ port, host: "127.0.0.1", path: "/arm", agent, headers }, (response) => {
+      response.resume();
+      response.on("end", () => {
+        resolve(response.statusCode ?? 0);
+      });
+    });
+    sent.on("error", () => {
+      resolve(0);
+    });
+    sent.end();
+  });
+}
