@@ -50,10 +50,10 @@ const FIELDS = {
 
 /** The fields of outcomes. */
 const OUTCOME_FIELDS = {
-  timestamp: { kind: "text", usual: 32, tight: 32 },
+  timestamp: FIELDS.timestamp,
   event: { kind: "text", usual: 16, tight: 16 },
-  decision_id: { kind: "text", usual: 64, tight: 40 },
-  request_id: { kind: "text", usual: 256, tight: 96 },
+  decision_id: FIELDS.decision_id,
+  request_id: FIELDS.request_id,
   response_code: { kind: "integer", usual: 24, tight: 24 },
   duration_ms: { kind: "integer", usual: 24, tight: 24 },
   result: { kind: "text", usual: 16, tight: 16 },
@@ -79,39 +79,39 @@ const OUTCOME_FIELDS = {
 
 /** The fields of shadow decisions. */
 const SHADOW_FIELDS = {
-  timestamp: { kind: "text", usual: 32, tight: 32 },
+  timestamp: FIELDS.timestamp,
   event: { kind: "text", usual: 16, tight: 16 },
-  request_id: { kind: "text", usual: 256, tight: 96 },
-  user_id: { kind: "text", usual: 512, tight: 192 },
-  customer_id: { kind: "text", usual: 256, tight: 96 },
-  resource: { kind: "target", usual: 2048, tight: 600 },
-  action: { kind: "text", usual: 64, tight: 24 },
+  request_id: FIELDS.request_id,
+  user_id: FIELDS.user_id,
+  customer_id: FIELDS.customer_id,
+  resource: FIELDS.resource,
+  action: FIELDS.action,
   difference: { kind: "text", usual: 8, tight: 8 },
-  policy_set: { kind: "text", usual: 256, tight: 96 },
-  policy_digest: { kind: "text", usual: 80, tight: 72 },
-  decision: { kind: "text", usual: 8, tight: 8 },
-  reason: { kind: "text", usual: 64, tight: 40 },
-  rule: { kind: "text", usual: 512, tight: 192 },
-  candidate_policy_set: { kind: "text", usual: 256, tight: 96 },
-  candidate_digest: { kind: "text", usual: 80, tight: 72 },
-  candidate_decision: { kind: "text", usual: 8, tight: 8 },
-  candidate_reason: { kind: "text", usual: 64, tight: 40 },
-  candidate_rule: { kind: "text", usual: 512, tight: 192 },
-  candidate_detail: { kind: "text", usual: 1024, tight: 256 },
+  policy_set: FIELDS.policy_set,
+  policy_digest: FIELDS.policy_digest,
+  decision: FIELDS.decision,
+  reason: FIELDS.reason,
+  rule: FIELDS.rule,
+  candidate_policy_set: FIELDS.policy_set,
+  candidate_digest: FIELDS.policy_digest,
+  candidate_decision: FIELDS.decision,
+  candidate_reason: FIELDS.reason,
+  candidate_rule: FIELDS.rule,
+  candidate_detail: FIELDS.detail,
 } as const satisfies Record<keyof ShadowRecord, Field>;
 
 /** The fields of changes of a rollout. */
 const ROLLOUT_FIELDS = {
-  timestamp: { kind: "text", usual: 32, tight: 32 },
+  timestamp: FIELDS.timestamp,
   event: { kind: "text", usual: 16, tight: 16 },
-  decision_id: { kind: "text", usual: 64, tight: 40 },
+  decision_id: FIELDS.decision_id,
   change: { kind: "text", usual: 16, tight: 16 },
-  policy_set: { kind: "text", usual: 256, tight: 96 },
-  policy_digest: { kind: "text", usual: 80, tight: 72 },
+  policy_set: FIELDS.policy_set,
+  policy_digest: FIELDS.policy_digest,
   mode: { kind: "text", usual: 8, tight: 8 },
   percentage: { kind: "integer", usual: 24, tight: 24 },
   cause: { kind: "text", usual: 32, tight: 32 },
-  detail: { kind: "text", usual: 1024, tight: 256 },
+  detail: FIELDS.detail,
 } as const satisfies Record<keyof RolloutRecord, Field>;
 
 const writeFields = fieldsWriter(FIELDS);

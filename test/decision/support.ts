@@ -99,14 +99,14 @@ export function useIssuer() {
   };
 }
 
-export interface DeciderParts extends Partial<Omit<DeciderDependencies, "policies" | "identify">> {
+export interface DeciderParts extends Partial<DeciderDependencies> {
   readonly verifier: RunningTokenVerifier;
   readonly cookie?: string;
   /** Customers' own sets by name. */
   readonly sets?: Readonly<Record<string, Snapshot | undefined>>;
 }
 
-/** A decider over one snapshot (or none). */
+/** A decider over one snapshot (or none), or over what `policies` returns. */
 export function deciderOf(
   snapshot: Snapshot | undefined,
   { verifier, cookie, sets = {}, ...rest }: DeciderParts,

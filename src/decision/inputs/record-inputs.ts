@@ -26,8 +26,8 @@ import type { InputProtection } from "./input-protection.ts";
 
 /** Roots that the caller and the request provide. All others but sources are known only later. */
 const KNOWN_ROOTS: ReadonlySet<string> = new Set(["user", "customer", "request"]);
-/** Members of `request` that the inputs have by themselves. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
+/** Members of `request` that the inputs have by themselves, so that they are not among the values. */
+export const REQUEST_INPUTS: ReadonlySet<string> = new Set([
   "method",
   "path",
   "host",
@@ -158,7 +158,7 @@ class AttributeStates {
     const [root = "", member = ""] = path;
     const source = lookedUp(this.#snapshot.ir, root);
     if (source === undefined && !KNOWN_ROOTS.has(root)) return;
-    if (root === "request" && OWN_MEMBERS.has(member)) return;
+    if (root === "request" && REQUEST_INPUTS.has(member)) return;
     if (source !== undefined) this.#lookups[root] ??= [source.name, lookupKey(source.key, attributes)];
     const name = formatPath(path);
     if (this.#known.has(name)) return;

@@ -10,7 +10,7 @@ import {
 } from "../../policy/evaluation.ts";
 import type { RulesInputs } from "../../protocol/record.ts";
 import type { InputHash } from "../inputs/input-hash.ts";
-import { lookupKey } from "../inputs/record-inputs.ts";
+import { lookupKey, REQUEST_INPUTS } from "../inputs/record-inputs.ts";
 import { lookedUp } from "../policies/needs.ts";
 import type { HashedValue, KnownItem, RecordedValue, RecordedValues } from "./possible-verdicts.ts";
 
@@ -18,16 +18,6 @@ const UNRECORDED: RecordedValue = { kind: "unrecorded" };
 const PRESENT: RecordedValue = { kind: "present" };
 const MISSING: RecordedValue = { kind: "known", value: undefined };
 const NOT_AVAILABLE: RecordedValue = { kind: "known", value: UNAVAILABLE };
-
-/** Members of `request` that follow from the inputs. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
-  "method",
-  "path",
-  "host",
-  "scheme",
-  "protocol",
-  "client_ip",
-]);
 
 const names = new WeakMap<AttributePath, string>();
 
@@ -64,7 +54,7 @@ export class RecordedAttributes implements RecordedValues {
 
   read(path: AttributePath): RecordedValue {
     const [root = "", member = ""] = path;
-    if (root === "path" || root === "env" || (root === "request" && OWN_MEMBERS.has(member)))
+    if (root === "path" || root === "env" || (root === "request" && REQUEST_INPUTS.has(member)))
       return { kind: "known", value: readAttribute(path, this.#own) };
     if ((root === "user" || root === "customer") && this.#inputs.caller !== "identified") return MISSING;
     const source = lookedUp(this.#ir, root);

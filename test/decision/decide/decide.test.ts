@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { PROXY_REASONS, REASONS, STATE_REASONS, type Reason } from "../../../src/reasons.ts";
 import type { RefusalCheck } from "../../../src/request/index.ts";
-import { createDecider } from "../../../src/decision/decide/decide.ts";
-import { createIdentify } from "../../../src/decision/decide/identify.ts";
-import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import {
   accessOf,
   bearer,
   deciderOf,
+  UNUSED_VERIFIER,
   outcome,
   ruleOf,
   snapshotOf,
@@ -274,15 +271,9 @@ describe("decision: decide", () => {
     let current = snapshotOf(ruleOf('user.role == "admin"'));
     const fresh = verifierFor(idp.issuer);
     await fresh.start();
-    const decider = createDecider({
+    const decider = deciderOf(undefined, {
+      verifier: fresh,
       policies: () => ({ main: current, customers: new Map() }),
-      identify: createIdentify(fresh, {}),
-      cache: new VerdictCache({ size: 10, ttlMs: 1000 }, createMetrics()),
-      sources: new Map(),
-      frontProxy: { trustedProxies: [], backends: [] },
-      accept: {},
-      environment: "test",
-      limits: { response: 1, message: 1 },
     });
     const before = current;
     const answer = decider(accessOf({ headers: await withToken({ role: "viewer" }) }));
@@ -302,15 +293,9 @@ describe("decision: decide", () => {
       sources.push(source);
       return Promise.resolve(refused);
     };
-    const decider = createDecider({
-      policies: () => ({ main: snapshot, customers: new Map() }),
-      identify: createIdentify({ cached: () => undefined, verify, ready: () => true }),
-      cache: new VerdictCache({ size: 10, ttlMs: 1000 }, createMetrics()),
-      sources: new Map(),
+    const decider = deciderOf(snapshot, {
+      verifier: { ...UNUSED_VERIFIER, cached: () => undefined, verify, ready: () => true },
       frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
-      accept: {},
-      environment: "test",
-      limits: { response: 1, message: 1 },
     });
     const headers: [string, string][] = [["authorization", "Bearer made-up"]];
     for (const client of ["203.0.113.7", "2001:db8:0:1:2:3:4:5", "2001:db8:0:1:9::1"])

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { createDecider, type Decide } from "../../../src/decision/decide/decide.ts";
-import { createIdentify } from "../../../src/decision/decide/identify.ts";
 import { armOf, positionOf } from "../../../src/decision/decide/rollout-arm.ts";
-import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import type { Candidate, StickyKey } from "../../../src/decision/policies/release.ts";
 import { DecisionPoint } from "../../../src/decision/point/index.ts";
 import { auditRecord } from "../../../src/decision/point/record.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
 import type { Identity } from "../../../src/identity/types.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { accessOf, bearer, ruleOf, silent, snapshotOf, useIssuer } from "../support.ts";
+import { accessOf, bearer, deciderOf, ruleOf, silent, snapshotOf, useIssuer } from "../support.ts";
 
 const USERS = 1_000;
 
@@ -112,22 +109,12 @@ describe("decision: the arms of a rollout", () => {
     const from = useIssuer();
 
     /** Decides by a release that can be changed. */
-    function deciderOf(release: () => ReturnType<typeof releaseOf>): Decide {
-      return createDecider({
-        policies: release,
-        identify: createIdentify(from.verifier),
-        cache: new VerdictCache({ size: 100, ttlMs: 60_000 }, createMetrics()),
-        sources: new Map(),
-        frontProxy: { trustedProxies: [], backends: [] },
-        accept: {},
-        environment: "production",
-        limits: { response: 1_000_000, message: 65_536 },
-      });
-    }
+    const decidesBy = (policies: () => ReturnType<typeof releaseOf>) =>
+      deciderOf(undefined, { verifier: from.verifier, policies });
 
     it("is that of the caller's arm, and its record names arm and digest", async () => {
       let percentage = 10;
-      const decide = deciderOf(() => releaseOf(percentage));
+      const decide = decidesBy(() => releaseOf(percentage));
       const tokens = await Promise.all(
         Array.from({ length: 50 }, (_, n) => from.token({ sub: `user-${n}` })),
       );
@@ -157,7 +144,7 @@ describe("decision: the arms of a rollout", () => {
           },
         },
       };
-      const decide = deciderOf(() => ({
+      const decide = decidesBy(() => ({
         ...releaseOf(100),
         candidate: { ...releaseOf(100).candidate, set: broken },
       }));

@@ -3,13 +3,17 @@ import { createInputHash, createInputProtection } from "../../../src/decision/in
 import { auditRecord } from "../../../src/decision/point/record.ts";
 import { replayRecord } from "../../../src/decision/replay/index.ts";
 import { accessOf, snapshotOf } from "../support.ts";
-import { KEY, HASH, deciderOf, recordOf, outcomeOf, rule, ROLES, ADMIN } from "./support.ts";
+import { KEY, HASH, decidesFor, recordOf, outcomeOf, rule, ROLES, ADMIN } from "./support.ts";
 
 describe("replaying a record", () => {
   it("is for gateways that keep inputs: without, decisions and records hold none", async () => {
     const access = accessOf({ path: "/x" });
     const record = async (keepInputs: boolean) => {
-      const decision = await deciderOf({ main: ROLES, customers: new Map() }, ADMIN.user, keepInputs)(access);
+      const decision = await decidesFor(
+        { main: ROLES, customers: new Map() },
+        ADMIN.user,
+        keepInputs,
+      )(access);
       const protection = createInputProtection({ keep: [] });
       return [
         "inputs" in decision,

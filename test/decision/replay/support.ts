@@ -10,11 +10,8 @@ import {
 } from "../../../src/decision/replay/index.ts";
 import type { Candidate, PolicyRelease } from "../../../src/decision/policies/release.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
-import { createDecider } from "../../../src/decision/decide/decide.ts";
-import { VerdictCache } from "../../../src/decision/decide/verdict-cache.ts";
 import { parseAttributePath, type ValueObject } from "../../../src/policy/index.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { accessOf, snapshotOf, type RequestParts } from "../support.ts";
+import { accessOf, deciderOf, snapshotOf, UNUSED_VERIFIER, type RequestParts } from "../support.ts";
 
 export const KEY = "0123456789abcdef0123456789abcdef";
 export const HASH = createInputHash(KEY);
@@ -26,26 +23,17 @@ interface Keeping {
   readonly candidate?: Pick<Candidate, "set" | "percentage" | "mode">;
 }
 
-export function deciderOf(release: PolicyRelease, user: ValueObject | undefined, keepInputs: boolean) {
-  return createDecider({
+export function decidesFor(release: PolicyRelease, user: ValueObject | undefined, keepInputs: boolean) {
+  const identity = user && {
+    user,
+    userId: typeof user["id"] === "string" ? user["id"] : "",
+    session: { amr: [] },
+    expiresAt: 9e15,
+  };
+  return deciderOf(undefined, {
+    verifier: UNUSED_VERIFIER,
     policies: () => release,
-    identify: () =>
-      user === undefined
-        ? {}
-        : {
-            identity: {
-              user,
-              userId: typeof user["id"] === "string" ? user["id"] : "",
-              session: { amr: [] },
-              expiresAt: 9e15,
-            },
-          },
-    cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),
-    sources: new Map(),
-    frontProxy: { trustedProxies: [], backends: [] },
-    accept: {},
-    environment: "production",
-    limits: { response: 1_000_000, message: 65_536 },
+    identify: () => (identity ? { identity } : {}),
     keepInputs,
   });
 }
@@ -61,7 +49,7 @@ export async function recordOf(
     ...{ main: snapshot, customers: new Map() },
     ...(candidate && { candidate: { ...candidate, stickyBy: "user" } }),
   };
-  const decide = deciderOf(release, user, true);
+  const decide = decidesFor(release, user, true);
   const access = accessOf(parts);
   const protection = createInputProtection({
     keep: keep.map((text) => parseAttributePath(text) ?? assert.fail(text)),
