@@ -50,7 +50,7 @@ export const auditSettings = z
       false,
       "Records carry what the rules read, so that `gatehouse replay` can decide them again with another policy set. Headers, " +
         "parameters and claims whose name says that they hold a credential, and values that look like one, are never written. " +
-        "Not with `audit.destination: control_plane`.",
+        "With `audit.destination: control_plane`, they are kept for `retention.inputs` of the control plane.",
     ),
     inputs_values: setting(
       list(attributePath()),

@@ -1,6 +1,6 @@
-import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
+import type { RecordSource } from "./record-source.ts";
 
 /** One line of a file of records, or why it is not one. */
 export type RecordLine =
@@ -8,25 +8,23 @@ export type RecordLine =
 
 /** Records are at most 64 KiB long. A longer line is skipped without holding it in memory. */
 const MAX_LINE = 1024 * 1024;
-const CHUNK = 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Reads JSON lines in order, a chunk at a time; a file whose name ends in `.gz` is decompressed. Lines count from 1; empty
- * ones are skipped.
+ * Reads JSON lines in order, a chunk at a time. Lines count from 1; empty ones are skipped.
  *
- * @param progress - called with the number of bytes of the file that were read
+ * @param progress - called with the number of bytes of the source that were read
  */
 export async function* recordLines(
-  file: string,
+  { stream: source, isGzip }: RecordSource,
   progress: (bytes: number) => void = () => undefined,
 ): AsyncGenerator<readonly RecordLine[]> {
-  const source = createReadStream(file, { highWaterMark: CHUNK });
-  source.on("data", () => {
-    progress(source.bytesRead);
+  let read = 0;
+  source.on("data", (chunk: Buffer) => {
+    progress((read += chunk.length));
   });
   // an error of either is an error of the last one
-  const stream = file.endsWith(".gz") ? pipeline(source, createGunzip(), () => undefined) : source;
+  const stream = isGzip ? pipeline(source, createGunzip(), () => undefined) : source;
   let line = 0;
   let rest: Buffer = Buffer.alloc(0);
   let tooLong = false;

@@ -1,18 +1,22 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { createSnapshot, type Snapshot } from "../decision/policies/snapshot.ts";
 import { readDecisionRecord, replayRecord, type ReplayedSets } from "../decision/replay/index.ts";
+import { connectionFailure } from "../identity/connection-failure.ts";
+import { isUrl } from "../identity/secure-url.ts";
 import { inputHashIn } from "../processes/gateway/input-protection.ts";
 import { errorMessage } from "../text/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, policySetNames, withoutErrors } from "./policy-sets.ts";
 import { progressBar } from "./progress.ts";
 import { recordLines } from "./record-lines.ts";
+import { openRecords, type RecordSource } from "./record-source.ts";
 import { ReplayReport } from "./replay-report.ts";
 
 interface ReplayOptions {
   readonly records: readonly string[];
   readonly rotated?: true;
+  readonly apiKeyFile?: string;
   readonly candidate: string;
   readonly stable?: string;
   readonly policySet?: string;
@@ -30,9 +34,10 @@ export function replayCommand(): Command {
         "exit code 0 no change, 1 changes, 2 wrong usage",
     )
     .requiredOption(
-      "--records <file...>",
-      "records of a gateway with `audit.inputs: true`: JSON lines, also .gz",
+      "--records <source...>",
+      "records of gateways with `audit.inputs: true`: JSON lines in a file, also .gz, or at an https address",
     )
+    .option("--api-key-file <file>", "file that contains only the API key for addresses")
     .option("--rotated", "also the rotated files of each (FILE.1, FILE.2, ...)")
     .requiredOption("--candidate <folder>", "folder with the policy set to try")
     .option(
@@ -62,35 +67,66 @@ async function replay(options: ReplayOptions): Promise<ReplayReport> {
     ...(options.stable !== undefined && { stable: await snapshotIn(options.stable, options) }),
     ...(keyFile !== undefined && { hash: keyOf(keyFile) }),
   };
-  const files = options.records.flatMap((file) => (options.rotated ? [...rotatedOf(file), file] : [file]));
-  const sizes = files.map(sizeOf);
-  const bar = progressBar(sizes.reduce((sum, size) => sum + size, 0));
+  const apiKey = options.apiKeyFile === undefined ? undefined : apiKeyIn(options.apiKeyFile);
+  const locations = options.records.flatMap((file) =>
+    options.rotated ? [...rotatedOf(file), file] : [file],
+  );
+  for (const location of locations)
+    if (!isUrl(location) && !existsSync(location))
+      throw new ExitError(`there is no file \`${location}\``, EXIT_USAGE);
   const report = new ReplayReport();
-  let done = 0;
-  for (const [index, file] of files.entries()) {
-    const before = done;
-    try {
-      for await (const lines of recordLines(file, (bytes) => {
-        bar.update(before + bytes);
-      }))
-        for (const line of lines) {
-          if ("problem" in line) {
-            report.addBadLine(file, line.line, line.problem);
-            continue;
-          }
-          const record = readDecisionRecord(line.value);
-          if (typeof record === "string") report.addBadLine(file, line.line, record);
-          else if ("event" in record) report.addOther(record.event);
-          else report.add(replayRecord(record, sets));
-        }
-    } catch (error) {
-      bar.end();
-      throw new ExitError(`cannot read the records \`${file}\`: ${errorMessage(error)}`, EXIT_USAGE);
-    }
-    done = before + (sizes[index] ?? 0);
+  for (const [index, location] of locations.entries()) {
+    const part = locations.length > 1 ? ` (${index + 1} of ${locations.length})` : "";
+    await orUnreadable(location, async () => {
+      const source = await openRecords(location, apiKey);
+      await replaySource(source, sets, report, part);
+    });
   }
-  bar.end();
   return report;
+}
+
+async function replaySource(source: RecordSource, sets: ReplayedSets, report: ReplayReport, part: string) {
+  const bar = progressBar(source.size, part);
+  try {
+    for await (const lines of recordLines(source, (bytes) => {
+      bar.update(bytes);
+    }))
+      for (const line of lines) {
+        if ("problem" in line) {
+          report.addBadLine(source.name, line.line, line.problem);
+          continue;
+        }
+        const record = readDecisionRecord(line.value);
+        if (typeof record === "string") report.addBadLine(source.name, line.line, record);
+        else if ("event" in record) report.addOther(record.event);
+        else report.add(replayRecord(record, sets));
+      }
+  } finally {
+    bar.end();
+  }
+}
+
+async function orUnreadable(location: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // what follows `?` may be a signature
+    const [name = ""] = location.split("?", 1);
+    const cut = isUrl(location) ? connectionFailure(error, new URL(location)) : undefined;
+    throw new ExitError(`cannot read the records \`${name}\`: ${cut ?? errorMessage(error)}`, EXIT_USAGE);
+  }
+}
+
+function apiKeyIn(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new ExitError(`cannot read \`--api-key-file\`: ${errorMessage(error)}`, EXIT_USAGE);
+  }
+  if (!/^[\x21-\x7e]+$/.test(text))
+    throw new ExitError("`--api-key-file` must contain only an API key", EXIT_USAGE);
+  return text;
 }
 
 async function snapshotIn(folder: string, { policySet, caseSensitive }: ReplayOptions): Promise<Snapshot> {
@@ -115,12 +151,6 @@ function rotatedOf(file: string): readonly string[] {
   const found: string[] = [];
   for (let number = 1; existsSync(`${file}.${number}`); number++) found.unshift(`${file}.${number}`);
   return found;
-}
-
-function sizeOf(file: string): number {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw new ExitError(`there is no file \`${file}\``, EXIT_USAGE);
-  return found.size;
 }
 
 function percent(text: string): number {

@@ -45,13 +45,6 @@ const CHECKS: readonly ConfigCheck[] = [
     audit.inputs && !audit.enabled
       ? fault("audit.inputs", "has no effect with `audit.enabled: false`")
       : undefined,
-  ({ audit }) =>
-    audit.inputs && audit.enabled && audit.destination === "control_plane"
-      ? fault(
-          "audit.inputs",
-          "needs another `audit.destination` than `control_plane`, which does not take inputs",
-        )
-      : undefined,
   ({ audit, gateway }) =>
     audit.destination === "file" && resolve(gateway.access_log) === resolve(audit.path)
       ? fault(

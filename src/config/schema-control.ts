@@ -192,6 +192,11 @@ export const webhooks = z
 export const retention = z
   .strictObject({
     audit: setting(duration("24h", "87600h"), "2160h", "How long audit records are kept in the database."),
+    inputs: setting(
+      duration("24h", "87600h"),
+      "168h",
+      "How long the control plane keeps what rules read, which gateways with `audit.inputs` send; at most as long as the records.",
+    ),
     events: setting(duration("24h", "87600h"), "2160h", "How long events are kept."),
     // longer than records may be spooled at a gateway
     deleted: setting(

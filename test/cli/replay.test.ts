@@ -1,4 +1,7 @@
 import { strict as assert } from "node:assert";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -105,6 +108,68 @@ ${recordOf("support", "ALLOW", shadow)}
     const text = await replay(...args);
     assert.match(text.stdout, /1 decision of the candidate of a rollout/);
     assert.match(text.stdout, /records of other kinds: 2 shadow_decision, 1 rollout/);
+  });
+
+  describe("from an address", () => {
+    let server: Server;
+    let url: string;
+    const lines = `${recordOf("sales", "ALLOW")}\n${recordOf("support", "DENY")}\n`;
+    const asked: (string | undefined)[] = [];
+    beforeEach(async () => {
+      asked.length = 0;
+      server = createServer((request, response) => {
+        asked.push(request.headers.authorization);
+        const { pathname } = new URL(request.url ?? "", url);
+        if (pathname === "/moved") response.writeHead(302, { location: "/records" }).end();
+        else if (request.headers.authorization !== "Bearer gh_test_1") response.writeHead(401).end();
+        else if (pathname === "/records.gz") response.end(gzipSync(lines));
+        else if (pathname === "/cut") {
+          response.writeHead(200, { "content-length": String(lines.length) });
+          response.write(lines.slice(0, -40), () => request.socket.destroy());
+        } else response.end(lines);
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await folder.add({ key: "gh_test_1\n" });
+    });
+    afterEach(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+
+    const from = (path: string, ...args: string[]) =>
+      kept.gatehouse(["replay", "--records", `${url}${path}`, "--candidate", "candidate", ...args], {
+        cwd: folder.path,
+      });
+
+    it("decides the same as from a file, compressed or not", async () => {
+      const local = await replay("--candidate", "candidate", "--json");
+      await folder.add({ "audit.log": lines });
+      const expected = await replay("--candidate", "candidate", "--json");
+      assert.notEqual(expected.stdout, local.stdout);
+      for (const path of ["/records?signature=secret", "/records.gz"]) {
+        const { code, stdout } = await from(path, "--api-key-file", "key", "--json");
+        assert.deepEqual([code, stdout], [1, expected.stdout], path);
+      }
+      assert.deepEqual(asked, ["Bearer gh_test_1", "Bearer gh_test_1"]);
+    });
+
+    it("says why it cannot, without what may be secret, and never as half of the records", async () => {
+      const refused: readonly (readonly [string, readonly string[], string])[] = [
+        ["/records?signature=secret", [], "status 401: the key is missing or not valid (--api-key-file)"],
+        ["/moved", ["--api-key-file", "key"], "status 302"],
+        ["/cut", ["--api-key-file", "key"], "closed the connection"],
+        ["/records", ["--api-key-file", "none"], "cannot read `--api-key-file`"],
+      ];
+      for (const [path, args, expected] of refused) {
+        const { code, stdout, stderr } = await from(path, ...args);
+        assert.deepEqual([code, stdout], [2, ""], path);
+        assert.ok(stderr.includes(expected) && !stderr.includes("secret"), stderr);
+      }
+      const plain = await replay("http://records.test/a", "--candidate", "candidate");
+      assert.match(plain.stderr, /must be an https address, or http on loopback/);
+    });
   });
 
   it("refuses what it cannot read", async () => {

@@ -10,12 +10,13 @@ import {
   dropPartitions,
   makePartition,
   partitionsOf,
+  type DailyTable,
 } from "../../src/control/analytics/records/partitions.ts";
 import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { silentLog } from "../decision/support.ts";
 import { startControl, type RunningControl } from "../support/control.ts";
 import { eventually } from "../support/eventually.ts";
-import { decisionRecord, GATEWAY_KEY } from "./support/gateway-records.ts";
+import { decisionRecord, GATEWAY_KEY, takeRecords } from "./support/gateway-records.ts";
 
 const DAY = 86_400_000;
 const START = Date.parse("2026-03-01T12:00:00Z");
@@ -28,7 +29,9 @@ describe("retention", () => {
     now = START;
     control = await startControl({
       clock: () => now,
-      settings: { retention: { auditMs: 10 * DAY, eventsMs: 5 * DAY, deletedMs: 30 * DAY } },
+      settings: {
+        retention: { auditMs: 10 * DAY, inputsMs: 3 * DAY, eventsMs: 5 * DAY, deletedMs: 30 * DAY },
+      },
       routes: (context) => [...recordsRoutes(context), ...auditRoutes(context), ...analyticsRoutes(context)],
     });
   });
@@ -44,9 +47,7 @@ describe("retention", () => {
   }
 
   /** Where records are, by the last part of the table's name. */
-  async function places(
-    table: "audit_records" | "events" = "audit_records",
-  ): Promise<Record<string, number>> {
+  async function places(table: DailyTable = "audit_records"): Promise<Record<string, number>> {
     const { rows } = await control.database.db.raw<{ rows: { place: string; count: number }[] }>(
       "select tableoid::regclass::text as place, count(*) as count from ?? group by 1",
       [table],
@@ -120,6 +121,23 @@ describe("retention", () => {
       "rollup_user_activity",
     ])
       assert.deepEqual(await control.database.db(table), [], table);
+  });
+
+  it("drops what rules read before the records, and takes none that are older", async () => {
+    const withInputs = (time: number) => decisionRecord({ timestamp: at(time), inputs: { path: "/" } });
+    await maintainPartitions(control.context);
+    await takeRecords(control, [withInputs(now - 4 * DAY), withInputs(now)]);
+    assert.deepEqual(await places("record_inputs"), { "20260301": 1 });
+    const read = async () => {
+      const { body } = await control.request("GET", "/audit/logs?limit=100&inputs=true&kind=decision");
+      return (body.data as { inputs?: object }[]).map(({ inputs }) => inputs);
+    };
+    assert.deepEqual(await read(), [{ path: "/" }, undefined]);
+    now += 4 * DAY;
+    assert.deepEqual(await read(), [undefined, undefined], "before they are dropped, too");
+    await maintainPartitions(control.context);
+    assert.deepEqual(await places("record_inputs"), {});
+    assert.equal((await logged()).total, 2);
   });
 
   it("answers nothing that is over, whether it was dropped already or not", async () => {

@@ -33,7 +33,12 @@ export const TEST_SETTINGS: Omit<ControlSettings, "publicUrl"> = {
   trustedProxies: [],
   rateLimits: { authentication: 1_000, management: 500, analytics: 100 },
   webhooks: { allowPrivateTargets: true, timeoutMs: 2_000, retryForMs: 86_400_000 },
-  retention: { auditMs: 90 * 86_400_000, eventsMs: 90 * 86_400_000, deletedMs: 30 * 86_400_000 },
+  retention: {
+    auditMs: 90 * 86_400_000,
+    inputsMs: 7 * 86_400_000,
+    eventsMs: 90 * 86_400_000,
+    deletedMs: 30 * 86_400_000,
+  },
 };
 
 /** A person of the dashboard who may do everything. */

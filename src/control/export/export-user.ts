@@ -1,14 +1,15 @@
 import type { Knex } from "knex";
 import * as z from "zod";
+import { isObject } from "../../json/index.ts";
 import { eventRows, type EventRow } from "../analytics/events.ts";
 import { eventItems } from "../analytics/schemas.ts";
 import { logEntries } from "../analytics/audit/schemas.ts";
-import { entryOf, withoutMaker, type AuditRow } from "../analytics/audit/store.ts";
+import { entryOf, selectInputs, withoutMaker, type AuditRow } from "../analytics/audit/store.ts";
 import { CHANGES_OF_USER } from "../platform/changes-of-user.ts";
 import type { ControlContext } from "../platform/context.ts";
 import { REFUSED_SIGN_INS, subjectDetail, withoutAddresses } from "../platform/personal-data.ts";
 import { timestamp } from "../platform/frame/schemas.ts";
-import { keptSince } from "../analytics/records/partitions.ts";
+import { inputsKeptMs, keptSince } from "../analytics/records/partitions.ts";
 import { exportTrail } from "../analytics/records/trail.ts";
 import { sessionAnswer, sessionSchema } from "../resources/sessions/schemas.ts";
 import type { SessionRow } from "../resources/sessions/store.ts";
@@ -91,6 +92,7 @@ export async function* exportUser(
     .where({ user_id: row.id })
     .whereNot({ user_id: "" })
     .whereNot({ kind: "change" });
+  selectInputs(db, decisions, keptSince(now.getTime(), inputsKeptMs(settings.retention)));
   yield* list("decisions", decisionsOf(decisions, row));
   const changes = records().whereRaw(CHANGES_OF_USER, { id: row.id });
   yield* list("changes", changesOf(changes));
@@ -152,11 +154,19 @@ async function* decisionsOf(rows: Knex.QueryBuilder, user: UserRow): AsyncGenera
   for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
     const { trace, detail, ...entry } = entryOf(row);
     // of an outcome it is a code
-    const kept = row.kind === "decision" ? entry : { ...entry, detail };
+    const kept = row.kind === "decision" ? { ...entry, ...ownInputs(entry["inputs"]) } : { ...entry, detail };
     yield JSON.parse(JSON.stringify(kept), (_, value: unknown) =>
       typeof value === "string" ? ofUserAlone(value, user) : value,
     );
   }
+}
+
+/** Of what the rules read, the user's own attributes: a look-up may be about others. */
+function ownInputs(inputs: unknown): object {
+  if (!isObject(inputs)) return {};
+  const { values } = inputs;
+  const own = Object.entries(isObject(values) ? values : {}).filter(([name]) => /^user[.[]/.test(name));
+  return { inputs: { values: Object.fromEntries(own) } };
 }
 
 /** Hides all addresses but the user's own. */

@@ -46,6 +46,8 @@ export interface ControlSettings {
   /** Milliseconds for which records are kept. */
   readonly retention: {
     readonly auditMs: number;
+    /** What rules read, in records with inputs. */
+    readonly inputsMs: number;
     readonly eventsMs: number;
     /** Milliseconds after which rows of deleted users and customers are removed permanently. */
     readonly deletedMs: number;

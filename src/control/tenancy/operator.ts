@@ -1,5 +1,5 @@
-import { onlyCustomerOf, type Actor } from "../platform/actor.ts";
-import { ApiError } from "../platform/errors.ts";
+import type { Actor } from "../platform/actor.ts";
+import { requireOperator } from "../platform/require-operator.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 import { lockCustomer, type CustomerRow } from "./customers.ts";
 
@@ -17,21 +17,4 @@ export async function lockCustomerForOperator(
   const row = await lockCustomer(unit.trx, actor, id);
   requireOperator(actor);
   return row;
-}
-
-/**
- * @param refused - the part of the request that only those who run the platform may send; default: all of it
- * @throws ApiError CUSTOMER_KEY_NOT_ALLOWED for a key that is limited to one customer
- */
-export function requireOperator(
-  actor: Actor,
-  refused?: { readonly message: string; readonly fields: readonly string[] },
-): void {
-  const only = onlyCustomerOf(actor);
-  if (only === undefined) return;
-  const { message, fields } = refused ?? {};
-  throw new ApiError("CUSTOMER_KEY_NOT_ALLOWED", {
-    ...(message !== undefined && { message }),
-    details: { customer_id: only, ...(fields && { fields }) },
-  });
 }

@@ -25,7 +25,12 @@ export function controlSettings(
       timeoutMs: webhooks.timeout,
       retryForMs: webhooks.retry_for,
     },
-    retention: { auditMs: retention.audit, eventsMs: retention.events, deletedMs: retention.deleted },
+    retention: {
+      auditMs: retention.audit,
+      inputsMs: retention.inputs,
+      eventsMs: retention.events,
+      deletedMs: retention.deleted,
+    },
   };
 }
 

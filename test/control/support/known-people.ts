@@ -103,6 +103,10 @@ export class KnownPeople {
       ...{ resource: `/api/people/${email}/orders`, raw_path: `/api/people/${email}/orders?q=Lovelace` },
       ...{ decision: "DENY", reason: "CONDITION_FALSE", detail: `no such ${email}` },
       ...{ trace: { "user.name": "Ada Lovelace" }, something_new: email },
+      inputs: {
+        path: `/api/people/${email}/orders`,
+        values: { "user.title": "Countess", "resource.owner": email },
+      },
     });
     return [decided, this.outcomeOf(decided)];
   }

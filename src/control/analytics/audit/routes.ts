@@ -1,12 +1,13 @@
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { invalidCustomer } from "../../platform/errors.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
 import { page, readRoute, type Answer, type Call, type Route } from "../../platform/frame/route.ts";
-import { keptSince } from "../records/partitions.ts";
+import { inputsKeptMs, keptSince } from "../records/partitions.ts";
 import { exportTrail, readTrail } from "../records/trail.ts";
 import { countAudit } from "./count.ts";
 import { logEntries, logsQuery, type LogsQuery } from "./schemas.ts";
-import { auditRows, type AuditFilters, type AuditRow } from "./store.ts";
+import { auditRows, selectInputs, type AuditFilters, type AuditRow } from "./store.ts";
 import { visibleEntryFor } from "./visible-entry.ts";
 
 /** The audit trail. */
@@ -26,7 +27,7 @@ export function auditRoutes(context: ControlContext): Route[] {
       answers: { 200: logEntries },
       paginated: true,
       lines: true,
-      errors: ["INVALID_CUSTOMER"],
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED"],
       read: (call) => readLogs(context, call),
     }),
   ];
@@ -48,6 +49,13 @@ async function readLogs(
   const now = clock();
   const filters = filtersOf(query, actor, keptSince(now, settings.retention.auditMs));
   const rows = auditRows(db, filters);
+  if (query.inputs !== undefined) {
+    requireOperator(actor, {
+      message: "a key that is limited to a customer cannot read `inputs`",
+      fields: ["inputs"],
+    });
+    selectInputs(db, rows, keptSince(now, inputsKeptMs(settings.retention)));
+  }
   const visible = await visibleEntryFor(db, actor);
   if (wantsLines(query, headers.accept)) {
     const newest = await newestOf(rows);

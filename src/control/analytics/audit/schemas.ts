@@ -40,6 +40,10 @@ export const logsQuery = listQuery(["timestamp"], {
   decision_id: text(64).optional(),
   ingested_by: text(64).optional().meta({ description: "The API key that sent the record." }),
   gateway: text(128).optional().meta({ description: "The gateway's name for itself." }),
+  inputs: z.literal("true").optional().meta({
+    description:
+      "Adds to decisions what the rules read, where the gateway sent it (`audit.inputs`) and `retention.inputs` has not passed. Not for keys that are limited to a customer, because rules may read attributes of others.",
+  }),
   cursor: cursorParameter().optional(),
   format: z.enum(["json", "ndjson"]).optional(),
 });

@@ -11,6 +11,8 @@ export interface AuditRow extends Omit<RecordRow, "timestamp" | "kind" | "record
   readonly gateway: string | null;
   readonly received_at: Date | null;
   readonly record: Readonly<Record<string, unknown>>;
+  /** What the rules read, serialized, if it was asked for and is still kept. */
+  readonly inputs?: string | null;
 }
 
 /** Filters for records. */
@@ -58,6 +60,22 @@ export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
   return query;
 }
 
+/**
+ * Adds what the rules read to the records of decisions.
+ *
+ * @param since - start of the retention of inputs, Unix ms
+ */
+export function selectInputs(db: Knex, rows: Knex.QueryBuilder, since: number): void {
+  rows.select(
+    "audit_records.*",
+    db.raw(
+      `(select i.inputs from record_inputs i where i."timestamp" = audit_records."timestamp" and i.id = audit_records.id
+          and audit_records.kind = 'decision' and i."timestamp" >= ?) as inputs`,
+      [new Date(since)],
+    ),
+  );
+}
+
 function kindsOf(kind: Kind): readonly AuditRow["kind"][] {
   return kind === "outcome" ? ["response", "connection"] : [kind];
 }
@@ -80,8 +98,19 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
   }
   const { request_id, resource, action, decision, reason, rule, policy_set, client_ip } = row;
   const decided = { request_id, resource, action, decision, reason, rule, policy_set, client_ip };
+  const read = typeof row.inputs === "string" && { inputs: JSON.parse(row.inputs) as unknown };
   const took = { evaluation_time_us: row.evaluation_time_us };
-  return { ...record, kind, timestamp, decision_id: id, ...whose, ...decided, ...took, ...provenanceOf(row) };
+  return {
+    ...record,
+    kind,
+    timestamp,
+    decision_id: id,
+    ...whose,
+    ...decided,
+    ...took,
+    ...read,
+    ...provenanceOf(row),
+  };
 }
 
 /** Who sent a record, and when; unknown for records of earlier releases. */

@@ -3,8 +3,9 @@ import type { ControlContext } from "../../platform/context.ts";
 import type { NewEvent } from "../../platform/events.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { countDecisions, type CountedDecision } from "../rollups/count-decisions.ts";
+import { insertInputs } from "./insert-inputs.ts";
 import { insertRecords, type Provenance } from "./insert-records.ts";
-import { makePartition, startOfDay } from "./partitions.ts";
+import { inputsKeptMs, keptSince, makePartition, startOfDay } from "./partitions.ts";
 import { readRecord, type RecordFacts } from "./read-record.ts";
 import { MOST_AHEAD_MS, outOfBounds, timeBounds } from "./time-bounds.ts";
 import { violationEvent } from "./violation-event.ts";
@@ -77,6 +78,11 @@ export class Intake {
     if (records.length === 0) return { accepted: 0, duplicates: 0 };
     const known = await withKnownUsers(unit.trx, await withOwners(unit.trx, records));
     const stored = await insertRecords(unit.trx, known, { ...from, receivedAt });
+    await insertInputs(
+      unit.trx,
+      stored,
+      keptSince(receivedAt.getTime(), inputsKeptMs(this.#context.settings.retention)),
+    );
     await countDecisions(unit.trx, stored.flatMap(counted));
     for (const event of stored.map(violationEvent).filter(isEvent)) unit.emit(event);
     return { accepted: stored.length, duplicates: records.length - stored.length };

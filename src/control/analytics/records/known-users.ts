@@ -27,9 +27,13 @@ export async function withKnownUsers(
     const user = users.get(userId);
     const isGone = user?.is_gone === true || (customerId !== null && gone.has(customerId));
     const isForeignUser = user !== undefined && customerId !== null && user.customer_id !== customerId;
-    const kept = isGone ? { ...facts, row: withoutPerson(facts.row) } : facts;
+    const kept = isGone ? withoutTheirs(facts) : facts;
     return isForeignUser ? { ...kept, isForeignUser } : kept;
   });
+}
+
+function withoutTheirs({ inputs: _, row, ...facts }: RecordFacts): RecordFacts {
+  return { ...facts, row: withoutPerson(row) };
 }
 
 function distinct(records: readonly RecordFacts[], column: "user_id" | "customer_id"): string[] {

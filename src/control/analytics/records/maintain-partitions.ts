@@ -1,6 +1,13 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { pruneRollups } from "../rollups/prune-rollups.ts";
-import { dropPartitions, keptSince, makePartition, startOfDay, type DailyTable } from "./partitions.ts";
+import {
+  dropPartitions,
+  inputsKeptMs,
+  keptSince,
+  makePartition,
+  startOfDay,
+  type DailyTable,
+} from "./partitions.ts";
 
 const DAY_MS = 86_400_000;
 /** Partitions are created this many days ahead, so that several failures in a row do no harm. */
@@ -14,6 +21,7 @@ export async function maintainPartitions(
   const now = context.clock();
   const tables: readonly (readonly [DailyTable, number])[] = [
     ["audit_records", settings.retention.auditMs],
+    ["record_inputs", inputsKeptMs(settings.retention)],
     ["events", settings.retention.eventsMs],
   ];
   for (const [table, keptMs] of tables) {

@@ -3,7 +3,7 @@ import { errorCode } from "../../../runtime/error-code.ts";
 import { lockUntilEnd } from "../../../storage/index.ts";
 
 /** Tables partitioned by day, with a default partition for days that have none. */
-export type DailyTable = "audit_records" | "events";
+export type DailyTable = "audit_records" | "record_inputs" | "events";
 
 const DAY_MS = 86_400_000;
 /** Readers and writers queue behind a waiting table lock, so the wait is short and retried later. */
@@ -22,6 +22,17 @@ export function startOfDay(at: number): number {
  */
 export function keptSince(now: number, keptMs: number): number {
   return startOfDay(now - keptMs);
+}
+
+/** Inputs are kept no longer than their records, from which an erasure finds them. */
+export function inputsKeptMs({
+  inputsMs,
+  auditMs,
+}: {
+  readonly inputsMs: number;
+  readonly auditMs: number;
+}): number {
+  return Math.min(inputsMs, auditMs);
 }
 
 /**

@@ -32,6 +32,8 @@ export interface RecordFacts {
   /** What the rule guards (`GET /api/customers/{customer_id}`); empty without a rule. Of few values, unlike paths. */
   readonly guarded: string;
   readonly members: Members;
+  /** What the rules read, serialized; stored apart from the record. */
+  readonly inputs?: string;
   /** The user exists, but under another customer. */
   readonly isForeignUser?: boolean;
 }
@@ -49,6 +51,7 @@ const MAX_CUSTOMER = 512;
 const MAX_RULE = 1024;
 const MAX_GUARDED = 512;
 const MAX_REST = 262_144;
+const MAX_INPUTS = 65_536;
 const MAX_DEPTH = 64;
 
 const ID = /^[\x21-\x7e]{1,64}$/;
@@ -65,6 +68,7 @@ const PROVENANCE = ["ingested_by", "gateway", "received_at"];
 const DECISION_COLUMNS: ReadonlySet<string> = new Set([
   ...columns("timestamp", "decision_id", "decision", "reason", "rule", "customer_id", "evaluation_time_us"),
   ...Object.keys(TEXTS),
+  ...columns("inputs"),
   ...PROVENANCE,
 ]);
 const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
@@ -118,7 +122,13 @@ function readDecision(members: Members): RecordFacts {
   };
   // a record that could not be built has no id; identical content then counts as the same record
   const id = members["decision_id"] === "" ? contentId(row) : decisionIdOf(members);
-  return { row: { ...row, id }, members, guarded: guardedBy(members, row) };
+  const inputs = inputsOf(members);
+  return {
+    row: { ...row, id },
+    members,
+    guarded: guardedBy(members, row),
+    ...(inputs !== undefined && { inputs }),
+  };
 }
 
 function readOutcome(members: Members): RecordFacts {
@@ -213,6 +223,15 @@ function restOf(members: Members, columns: ReadonlySet<string>): string {
   let json = JSON.stringify(rest);
   if (NOT_STORABLE.test(json)) json = JSON.stringify(storableValue(rest));
   if (json.length > MAX_REST) throw new Problem(`the record must have at most ${MAX_REST} characters`);
+  return json;
+}
+
+function inputsOf({ inputs }: Members): string | undefined {
+  if (inputs === undefined) return undefined;
+  if (!isObject(inputs)) throw new Problem("`inputs` must be an object");
+  requireShallow(inputs, MAX_DEPTH);
+  const json = JSON.stringify(inputs);
+  if (json.length > MAX_INPUTS) throw new Problem(`\`inputs\` must have at most ${MAX_INPUTS} characters`);
   return json;
 }
 

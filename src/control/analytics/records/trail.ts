@@ -5,11 +5,14 @@ import { isStorable } from "../../platform/frame/json-text.ts";
 import { isCanceled } from "../../../storage/index.ts";
 import type { DailyTable } from "./partitions.ts";
 
+/** Tables that are read in the order of time. */
+export type Trail = Exclude<DailyTable, "record_inputs">;
+
 /** The columns that order a trail: time first, then columns that distinguish records of the same time. */
 const KEYS = {
   audit_records: ["timestamp", "id", "kind"],
   events: ["timestamp", "id"],
-} as const satisfies Record<DailyTable, readonly string[]>;
+} as const satisfies Record<Trail, readonly string[]>;
 
 /** The number of records that pages reach. Deeper ones are read by cursor, which costs the same at any depth. */
 export const REACH = 10_000;
@@ -43,7 +46,7 @@ type Keyed = Readonly<Record<string, unknown>> & { readonly timestamp: Date };
  */
 export async function readTrail<Row extends Keyed>(
   query: Knex.QueryBuilder,
-  table: DailyTable,
+  table: Trail,
   { page, limit, order, cursor }: TrailRequest,
 ): Promise<TrailPage<Row>> {
   if (cursor !== undefined && page !== 1)
@@ -70,7 +73,7 @@ export async function readTrail<Row extends Keyed>(
 /** Reads a whole trail, a thousand records at a time, without locks and without holding it in memory. */
 export async function* exportTrail<Row extends Keyed>(
   query: Knex.QueryBuilder,
-  table: DailyTable,
+  table: Trail,
   { order, cursor }: Pick<TrailRequest, "order" | "cursor">,
 ): AsyncGenerator<Row> {
   let position = cursor;
@@ -114,18 +117,18 @@ export function cursorParameter() {
     .meta({ type: "string", maxLength: 1000, description: "`X-Next-Cursor` of the previous page." });
 }
 
-function keyOf(row: Keyed, table: DailyTable): TrailPosition {
+function keyOf(row: Keyed, table: Trail): TrailPosition {
   const [, ...rest] = KEYS[table];
   return [row.timestamp, ...rest.map((name) => String(row[name]))];
 }
 
-function inOrder(query: Knex.QueryBuilder, table: DailyTable, order: "asc" | "desc"): Knex.QueryBuilder {
+function inOrder(query: Knex.QueryBuilder, table: Trail, order: "asc" | "desc"): Knex.QueryBuilder {
   return query.orderBy(KEYS[table].map((column) => ({ column, order })));
 }
 
 function after(
   query: Knex.QueryBuilder,
-  table: DailyTable,
+  table: Trail,
   order: "asc" | "desc",
   position: TrailPosition,
 ): Knex.QueryBuilder {

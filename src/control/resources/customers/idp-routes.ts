@@ -13,7 +13,7 @@ import { DEFAULT_CLAIMS, findIdp, type IdpRow } from "../../tenancy/idp.ts";
 import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 import { customerPath } from "./schemas.ts";
 import { lockCustomer, requireCustomer } from "../../tenancy/customers.ts";
-import { requireOperator } from "../../tenancy/operator.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
 
 const common = {
   tag: "Customers",

@@ -9,7 +9,7 @@ import { sealClientSecret, type IdpRow, type IdpType } from "../../tenancy/idp.t
 import { asDocumented, mfaAcrValues, type MfaEvidence } from "../../tenancy/mfa-acr-values.ts";
 import type { CustomerRow } from "../../tenancy/customers.ts";
 import { announceUpdate } from "../../tenancy/announce-update.ts";
-import { requireOperator } from "../../tenancy/operator.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
 
 /**
  * Only those who require multi-factor authentication may decide what satisfies it: otherwise a customer's own key could

@@ -14,7 +14,8 @@ import {
 import { changeCustomer, createCustomer, deleteCustomer, requireOperatorForClaims } from "./service.ts";
 import { lockCustomer, requireCustomer } from "../../tenancy/customers.ts";
 import * as z from "zod";
-import { lockCustomerForOperator, requireOperator } from "../../tenancy/operator.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
+import { lockCustomerForOperator } from "../../tenancy/operator.ts";
 
 const common = { tag: "Customers", group: "management" } as const;
 

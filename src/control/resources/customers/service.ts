@@ -5,7 +5,7 @@ import { endClientTokens } from "../clients/store.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { announceUpdate, customerPayload } from "../../tenancy/announce-update.ts";
-import { requireOperator } from "../../tenancy/operator.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
 import { newId } from "../../platform/ids.ts";
 import { endSessions, type EndReason } from "../sessions/end.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";

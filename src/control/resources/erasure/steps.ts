@@ -306,6 +306,11 @@ async function updateRecords(
       ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
     },
   );
+  await trx.raw(
+    `delete from record_inputs i using unnest(:times::timestamptz[], :ids::text[], :kinds::text[]) as found (at, id, kind)
+     where i."timestamp" = found.at and i.id = found.id and found.kind = 'decision'`,
+    keysOf(theirs),
+  );
   return { ...batchOf(rows), rows: theirs.length };
 }
 

@@ -23,7 +23,7 @@ import {
   users,
   type UserRow,
 } from "./store.ts";
-import { requireOperator } from "../../tenancy/operator.ts";
+import { requireOperator } from "../../platform/require-operator.ts";
 
 /** The part of a call that compares ETags. */
 type Conditional = Pick<Call<unknown, unknown, unknown>, "ifMatch">;

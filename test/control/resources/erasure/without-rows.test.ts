@@ -108,7 +108,7 @@ describe("erasure where the rows that would tell whose it is are gone", () => {
     const { user } = await known.makeUser(customer);
     await known.signOut(user);
     await known.db("audit_records").update({ about_user: null });
-    const days = { auditMs: 10 * DAY, eventsMs: DAY, deletedMs: 30 * DAY };
+    const days = { auditMs: 10 * DAY, inputsMs: DAY, eventsMs: DAY, deletedMs: 30 * DAY };
     const context = {
       ...control.context,
       settings: { ...control.context.settings, retention: days },

@@ -63,6 +63,8 @@ describe("export of a user", () => {
         .sort(),
       ["policy.violated sub sub-0f3a", "user.authentication_failed sub sub-0f3a"],
     );
+    const read = (data.decisions as { inputs?: object }[]).flatMap(({ inputs }) => inputs ?? []);
+    assert.deepEqual(read, [{ values: { "user.title": "Countess" } }], "not what a rule looked up");
     // what others have recorded under the user's id is nothing that a customer's own key may read
     const { body } = await control.request("GET", `/users/${user.id}/export`, { as: keyOf(customer) });
     assert.deepEqual(

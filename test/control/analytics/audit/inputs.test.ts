@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { readDecisionRecord } from "../../../../src/decision/replay/index.ts";
+import { keyOf } from "../../support/user-directory.ts";
+import { decisions, useAuditTrail } from "../../support/audit-trail.ts";
+import { decisionRecord, sendRecords } from "../../support/gateway-records.ts";
+
+/** What JSON can hold and jsonb cannot, or would change. */
+const INPUTS = {
+  ...{ at: 0, environment: "production", method: "GET", path: "/orders", host: "a", scheme: "http" },
+  ...{ protocol: "HTTP/1.1", caller: "identified" },
+  values: { "user.note": "\0 \ud800 é", "user.amount": 1e21, "user.list": [null, { a: -0.5 }] },
+};
+
+describe("audit trail: what rules read", () => {
+  const { control, list, request, take } = useAuditTrail();
+
+  it("is answered where it is asked for, exactly as it was sent", async () => {
+    const [plain, read] = decisions(2, (index) => (index === 1 ? { inputs: INPUTS } : {}));
+    await take([plain!, read!]);
+    const stored = await control().database.db("audit_records").pluck<object[]>("record");
+    assert.ok(stored.every((record) => !("inputs" in record)));
+    assert.deepEqual(
+      (await list()).entries.map((entry) => "inputs" in entry),
+      [false, false],
+    );
+    const { entries, pagination } = await list({ inputs: "true" });
+    assert.deepEqual(
+      entries.map(({ inputs }) => inputs),
+      [INPUTS, undefined],
+    );
+    assert.equal(pagination["total_items"], 2);
+    const { text } = await request("?inputs=true&format=ndjson&order=asc");
+    const lines = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    assert.deepEqual(lines, [...entries].reverse());
+    // as `gatehouse replay --records URL` reads it
+    const record = readDecisionRecord(lines[1]);
+    assert.ok(typeof record === "object" && "inputs" in record);
+    assert.deepEqual(record.inputs, INPUTS);
+  });
+
+  it("is stored once, like its record", async () => {
+    const [read] = decisions(1, () => ({ inputs: INPUTS }));
+    await take([read!]);
+    const { body } = await sendRecords(control(), [{ ...read!, inputs: { ...INPUTS, path: "/other" } }]);
+    assert.equal(body.data.duplicates, 1);
+    assert.deepEqual((await list({ inputs: "true" })).entries[0]?.["inputs"], INPUTS);
+  });
+
+  it("is not for keys that are limited to a customer, and has limits of its own", async () => {
+    const { status, body } = await request("?inputs=true", { as: keyOf("cus_1") });
+    assert.deepEqual([status, body.error.code], [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
+    assert.equal((await request("?inputs=yes")).body.error.code, "INVALID_PARAMETER");
+    const nested = JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`) as unknown;
+    const wrong = [7, [], { a: nested }, { a: "x".repeat(65_536) }].map((inputs) =>
+      decisionRecord({ inputs }),
+    );
+    const answer = await sendRecords(control(), wrong);
+    assert.deepEqual(
+      answer.body.data.rejected.map(({ message }: { message: string }) => message),
+      [
+        "`inputs` must be an object",
+        "`inputs` must be an object",
+        "the record is nested more than 64 levels deep",
+        "`inputs` must have at most 65536 characters",
+      ],
+    );
+  });
+});
