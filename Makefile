@@ -98,7 +98,7 @@ bench: install ## run the benchmarks; results in bench/
 
 docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts \
-		test/decision/decide/urls.test.ts
+		test/decision/decide/urls.test.ts test/cli/doctor.test.ts
 
 build: install ## compile the package to dist/
 	npm run --silent build

