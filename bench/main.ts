@@ -18,6 +18,7 @@ import { benchmarkMasking } from "./masking.ts";
 import { benchmarkOverload } from "./overload.ts";
 import { benchmarkPauses } from "./pauses.ts";
 import { readmeWith } from "./readme.ts";
+import { benchmarkReplay } from "./replay.ts";
 import { benchmarkResponses } from "./responses.ts";
 import { tableOf } from "./table.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
@@ -59,6 +60,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     title: "A healthy webhook and the sandbox, beside a backlog of production deliveries",
     run: benchmarkWebhooks,
   },
+  replay: { title: "Recorded requests that are decided again", run: benchmarkReplay },
 };
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));

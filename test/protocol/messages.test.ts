@@ -311,7 +311,16 @@ describe("the protocol of gateway and control plane", () => {
       ["connection", outcome],
     ] as const) {
       const row = rows.find((one) => one["kind"] === kind);
-      const stored = { ...row, ...(row?.["record"] as object), event: kind, decision_id: row?.["id"] };
+      const { inputs = "null" } =
+        kind === "decision" ? ((await database.db("record_inputs").first()) as { inputs: string }) : {};
+      const parsed = { inputs: JSON.parse(inputs) as unknown };
+      const stored = {
+        ...row,
+        ...(row?.["record"] as object),
+        ...parsed,
+        event: kind,
+        decision_id: row?.["id"],
+      };
       for (const [name, value] of Object.entries(record) as [RecordMember, unknown][])
         if (name !== "timestamp") assert.deepEqual(stored[name as keyof typeof stored], value, name);
     }

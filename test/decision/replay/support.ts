@@ -38,12 +38,12 @@ export function decidesFor(release: PolicyRelease, user: ValueObject | undefined
   });
 }
 
-/** The record of a decision, as it is written. */
-export async function recordOf(
+/** The record of a decision, as it is written: one line of JSON. */
+export async function lineOf(
   snapshot: Snapshot,
   parts: RequestParts & { readonly user?: ValueObject },
   { keep = [], hashed, candidate }: Keeping = {},
-): Promise<DecisionRecord> {
+): Promise<string> {
   const { user } = parts;
   const release: PolicyRelease = {
     ...{ main: snapshot, customers: new Map() },
@@ -56,10 +56,12 @@ export async function recordOf(
     ...(hashed && { hash: HASH }),
   });
   const decision = await decide(access);
-  const line = serializeRecord(
-    auditRecord(decision, { access, at: Date.now() }, 1, false, protection),
-    false,
-  );
+  return serializeRecord(auditRecord(decision, { access, at: Date.now() }, 1, false, protection), false);
+}
+
+/** The same as a replay reads it. */
+export async function recordOf(...parts: Parameters<typeof lineOf>): Promise<DecisionRecord> {
+  const line = await lineOf(...parts);
   const record = readDecisionRecord(JSON.parse(line));
   if (typeof record === "string" || "event" in record) assert.fail(line);
   return record;
