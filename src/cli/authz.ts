@@ -3,6 +3,7 @@ import { startSupervisor } from "../processes/gateway/supervisor.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { CONFIG_OPTION, configFile, loadConfig } from "./options.ts";
 import { runUntilSignal } from "./run.ts";
+import { manifest } from "./manifest.ts";
 
 /** `gatehouse authz`: the gRPC service alone, for an existing Envoy or service mesh. */
 export function authzCommand(): Command {
@@ -15,7 +16,10 @@ export function authzCommand(): Command {
       const config = loadConfig(file, []);
       const followed = configFile(file, []);
       await reportPolicies(config);
-      const supervisor = await startSupervisor(config, followed === undefined ? {} : { file: followed });
+      const supervisor = await startSupervisor(config, {
+        version: manifest().version,
+        ...(followed !== undefined && { file: followed }),
+      });
       await runUntilSignal(supervisor, () => {
         process.stdout.write(`gatehouse authz ready on ${supervisor.addresses().join(" ")}\n`);
       });

@@ -5,6 +5,7 @@ import { CONFIG_OPTION, configFile, loadConfig } from "./options.ts";
 import { reportPolicies } from "./report-policies.ts";
 import { runUntilSignal } from "./run.ts";
 import { progressLog } from "./progress.ts";
+import { manifest } from "./manifest.ts";
 
 /** `gatehouse gateway`: the decision service and Envoy, configured by one file. */
 export function gatewayCommand(): Command {
@@ -17,6 +18,7 @@ export function gatewayCommand(): Command {
       await reportPolicies(config);
       const envoy = await findEnvoy({ installIfMissing: true, log: progressLog });
       const supervisor = await startSupervisor(config, {
+        version: manifest().version,
         envoy,
         ...(followed && { file: followed }),
       });

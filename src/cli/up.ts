@@ -26,6 +26,7 @@ import { reportPolicies } from "./report-policies.ts";
 import { progressLog } from "./progress.ts";
 import { runUntilSignal, untilSignal } from "./run.ts";
 import { keyInFile } from "./up-keys.ts";
+import { manifest } from "./manifest.ts";
 
 interface UpOptions {
   readonly port?: number;
@@ -135,7 +136,7 @@ async function runGateway(
   // installing it may take a while
   const envoy = await Promise.race([findEnvoy({ installIfMissing: true, log: progressLog }), stopped]);
   if (envoy === undefined) return;
-  const supervisor = await startSupervisor(config, { envoy, metrics });
+  const supervisor = await startSupervisor(config, { envoy, metrics, version: manifest().version });
   const greet = () => {
     const [url = ""] = supervisor.addresses();
     process.stdout.write(greeting(url, supervisor.adminUrl));

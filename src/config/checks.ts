@@ -33,6 +33,10 @@ const CHECKS: readonly ConfigCheck[] = [
           "has no effect without `gateway.security.rate_limiting.requests_per_second`",
         )
       : undefined,
+  ({ gateway, control_plane }) =>
+    gateway.cluster.coordination === "control_plane" && control_plane.url === undefined
+      ? fault("gateway.cluster.coordination", "needs `control_plane.url`")
+      : undefined,
   ({ audit }) =>
     audit.outcomes && !audit.enabled
       ? fault("audit.outcomes", "has no effect with `audit.enabled: false`")

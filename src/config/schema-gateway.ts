@@ -36,9 +36,16 @@ const cluster = z.strictObject({
     "Number of ext_authz worker processes that Envoy balances over. Default: 2, or 1 on a machine with one core.",
   ),
   coordination: setting(
-    choice("local"),
+    choice("local", "control_plane"),
     "local",
-    "How the nodes are coordinated. `local`: they are processes on this machine, which the gateway starts and supervises.",
+    "`local`: this gateway is on its own. `control_plane`: it reports to the control plane what it is and enforces, every " +
+      "`gateway.cluster.health_check_interval` but at most once per second; `GET /gateways` and events tell which gateways are lost or " +
+      "have diverged. The nodes are processes on this machine in both cases.",
+  ),
+  id: optional(
+    text(),
+    "The gateway's id at the control plane. It must stay the same after a restart, and differ between gateways. Default: the " +
+      "machine's host name and the port.",
   ),
   health_check_interval: setting(
     duration("100ms", "5m"),

@@ -12,6 +12,8 @@ import { createGatewayFeed } from "./gateway/feed.ts";
 import { healthRouter } from "./health.ts";
 import { createKeyring } from "./sign-in/issuer/keyring.ts";
 import { wellKnownRouter } from "./sign-in/oauth/well-known.ts";
+import { every } from "../runtime/every.ts";
+import { watchFleet, type FleetCounts } from "./resources/gateways/watch.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { oauthRouter } from "./sign-in/oauth/router.ts";
 import { createPolicySetCompiler } from "./resources/policy-sets/compiler.ts";
@@ -35,6 +37,8 @@ export interface EnvironmentOptions {
   readonly deliver?: (context: ControlContext) => BackgroundWork;
   /** Work that does not use the API's connections. */
   readonly workloads?: WorkloadContexts;
+  /** Called with the number of gateways by status, every few seconds. */
+  readonly onFleet?: (counts: FleetCounts) => void;
   /** A connection for `/readyz` alone, which tells of the database and not of those who wait for it. Default: the API's. */
   readonly readiness?: Database;
 }
@@ -48,13 +52,16 @@ export interface ComposedEnvironment {
   close(): Promise<void>;
 }
 
+/** How soon a lost gateway is announced. */
+const FLEET_MS = 5_000;
+
 /** Assembles one environment: creates what its parts share, its routes, and its background work. */
 export async function composeEnvironment(
   context: ControlContext,
   options: EnvironmentOptions = {},
 ): Promise<ComposedEnvironment> {
   const { settings, db, box, log } = context;
-  const { publish, seed = {}, workloads = {}, readiness = db, deliver = startDeliveries } = options;
+  const { publish, seed = {}, workloads = {}, readiness = db, deliver = startDeliveries, onFleet } = options;
   const isSandbox = settings.environment === "sandbox";
   const keyring = createKeyring(context);
   const compile = createPolicySetCompiler();
@@ -90,6 +97,14 @@ export async function composeEnvironment(
     limiter,
     deliver(context),
     startMaintenance(context, keyring),
+    every(
+      FLEET_MS,
+      async () => {
+        const counts = await watchFleet(context);
+        onFleet?.(counts);
+      },
+      { what: "watch the gateways", log, now: true },
+    ),
     ...(publish ? [startFolderPublisher({ context, compile }, publish)] : []),
   ];
   return {

@@ -9,6 +9,7 @@ import { customerRoutes } from "./resources/customers/routes.ts";
 import { dashboardRoutes } from "./resources/dashboard-users/routes.ts";
 import { erasureRoutes } from "./resources/erasure/routes.ts";
 import type { Route } from "./platform/frame/route.ts";
+import { fleetRoutes } from "./resources/gateways/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import type { GatewayFeed } from "./gateway/feed.ts";
 import type { Keyring } from "./sign-in/issuer/keyring.ts";
@@ -62,6 +63,7 @@ export function allRoutes(
     ...clientRoutes(context),
     ...dashboardRoutes(context),
     ...gatewayRoutes(gateways, feed),
+    ...fleetRoutes(context),
     ...recordsRoutes(intake),
     ...(isSandbox ? sandboxRoutes(context, { seed, keyring, compile }) : []),
   ];

@@ -24,6 +24,13 @@ export {
   type RecordsAnswer,
   type RecordRejection,
 } from "./records.ts";
+export {
+  registrationAnswer,
+  registrationBody,
+  registrationTaken,
+  type Registration,
+  type RegistrationAnswer,
+} from "./registration.ts";
 export { GATEWAY_NAME_HEADER, gatewayNameOn, GATEWAY_ROUTES, isGatewayName, pathTo } from "./routes.ts";
 export { stateAnswer, stateData, stateQuery, type StateAnswer, type StateData } from "./state.ts";
 export {

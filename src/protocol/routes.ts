@@ -6,6 +6,7 @@ export const GATEWAY_ROUTES = {
   caller: "/gateway/callers/{hash}",
   records: "/gateway/records",
   statistics: "/gateway/statistics",
+  registration: "/gateway/registration",
 } as const;
 
 /** @returns the path with its only placeholder filled in */

@@ -8,12 +8,15 @@ import {
   pathTo,
   policySetData,
   recordsAnswer,
+  registrationAnswer,
   stateAnswer,
   statisticsAnswer,
   type CallerData,
   type GatewayErrorCode,
   type PolicySetData,
   type RecordsAnswer,
+  type Registration,
+  type RegistrationAnswer,
   type StateAnswer,
   type StatisticsAnswer,
   type StatisticsReport,
@@ -28,6 +31,7 @@ const POLL_GRACE_MS = 10_000;
 const USER_TIMEOUT_MS = 2_000;
 /** The last statistics are sent during shutdown. */
 const STATISTICS_TIMEOUT_MS = 2_000;
+const REGISTRATION_TIMEOUT_MS = 2_000;
 
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
 const MAX_POLICY_SET_BYTES = 64 * 1024 * 1024;
@@ -123,6 +127,16 @@ export class ControlPlaneClient {
     return parsed(
       statisticsAnswer,
       await this.#transport.call({ path: GATEWAY_ROUTES.statistics, body, ...limits }),
+    );
+  }
+
+  /** Reports what the gateway is and enforces. */
+  async register(report: Registration): Promise<RegistrationAnswer> {
+    const limits = { timeoutMs: REGISTRATION_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
+    const body = JSON.stringify(report);
+    return parsed(
+      registrationAnswer,
+      await this.#transport.call({ path: GATEWAY_ROUTES.registration, body, ...limits }),
     );
   }
 

@@ -293,6 +293,12 @@ function controlPlaneMetrics(registers: Registry[]) {
       labelNames: ["source", "environment"] as const,
       registers,
     }),
+    gateways: new Gauge({
+      name: "gatehouse_gateways",
+      help: "Gateways that report to this control plane, by environment and status (alive, lagging, diverged, lost).",
+      labelNames: ["environment", "status"] as const,
+      registers,
+    }),
     poolExhausted: new Counter({
       name: "gatehouse_database_pool_exhausted_total",
       help: "Timeouts waiting for a database connection of the control plane in this process, by environment and workload (api, feed, analytics, intake, keys); such requests are answered with 503.",

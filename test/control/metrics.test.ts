@@ -34,6 +34,7 @@ describe("metrics of a control plane that runs alone", () => {
         assert.deepEqual(names.sort(), [
           "gatehouse_database_pool_exhausted_total",
           "gatehouse_database_turns_refused_total",
+          "gatehouse_gateways",
           "gatehouse_policy_reload_failed",
         ]);
       } finally {

@@ -3,6 +3,7 @@ import type * as z from "zod";
 import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
 import { FeedInstance } from "../control/support/feed-instance.ts";
 import { setOf } from "../control/support/policy-files.ts";
+import { fleetRoutes } from "../../src/control/resources/gateways/routes.ts";
 import { recordsRoutes } from "../../src/control/analytics/records/routes.ts";
 import { ControlPlaneClient } from "../../src/sync/index.ts";
 import {
@@ -12,6 +13,8 @@ import {
   recordsAnswer,
   recordsBody,
   recordsData,
+  registrationBody,
+  registrationTaken,
   stateAnswer,
   stateData,
   statisticsBody,
@@ -20,6 +23,7 @@ import {
   callerData,
   userData,
   type RecordMember,
+  type Registration,
   type StatisticsReport,
 } from "../../src/protocol/index.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../support/control.ts";
@@ -73,8 +77,9 @@ describe("the protocol of gateway and control plane", () => {
     caller: { reads: callerData, data: [] },
     records: { reads: recordsAnswer, data: [] },
     statistics: { reads: statisticsAnswer, data: [] },
+    registration: { reads: registrationTaken, data: [] },
   };
-  const bodies: { records: unknown[]; statistics: unknown[] } = { records: [], statistics: [] };
+  const bodies = { records: [] as unknown[], statistics: [] as unknown[], registration: [] as unknown[] };
   let database: TestDatabase;
   let feed: FeedInstance;
   let intake: RunningControl;
@@ -84,7 +89,10 @@ describe("the protocol of gateway and control plane", () => {
     database = await testDatabase();
     // a page of one change, so that there is one that others follow
     feed = await FeedInstance.start(database, Date.now, undefined, { pageChanges: 1 });
-    intake = await startControl({ database, routes: recordsRoutes });
+    intake = await startControl({
+      database,
+      routes: (context) => [...recordsRoutes(context), ...fleetRoutes(context)],
+    });
     await serveEverything();
   });
   after(async () => {
@@ -166,6 +174,16 @@ describe("the protocol of gateway and control plane", () => {
     const again = await intake.request("POST", GATEWAY_ROUTES.statistics, { body: report });
     assert.deepEqual(again.body.data, { accepted: false, reason: "DUPLICATE" });
     served.statistics.data.push(again.body.data);
+    const digest = "0".repeat(64);
+    const registration: Registration = {
+      ...{ id: "gateway-1:8080", kind: "gateway", address: "http://127.0.0.1:8080", version: "1.0.0" },
+      policies: { source: "directory", set: "main", version: "v1", digest },
+      rollout: { digest, mode: "enforce", percentage: 10 },
+      workers: { expected: 2, ready: 1 },
+      ...{ started_at: timestamp, sent_at: timestamp, interval_ms: 5_000, leaving: false },
+    };
+    bodies.registration.push(registration);
+    served.registration.data.push(await client.register(registration));
     client.close();
   }
 
@@ -223,6 +241,7 @@ describe("the protocol of gateway and control plane", () => {
     for (const [schema, messages] of [
       [recordsBody, bodies.records],
       [statisticsBody, bodies.statistics],
+      [registrationBody, bodies.registration],
     ] as const) {
       for (const message of messages) assert.deepEqual(schema.parse(message), message);
       const sent = new Set(messages.flatMap((message) => membersOf(message)));

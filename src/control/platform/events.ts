@@ -13,6 +13,9 @@ export const EVENT_TYPES = [
   "customer.suspended",
   "api_key.created",
   "api_key.revoked",
+  "gateway.lost",
+  "gateway.diverged",
+  "gateway.recovered",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -44,6 +47,15 @@ export interface EventData {
   readonly policy?: { readonly id: string; readonly name: string; readonly type: string };
   readonly policy_set?: { readonly name: string; readonly version: string; readonly digest: string };
   readonly api_key?: { readonly id: string; readonly name: string; readonly scope: string };
+  /** Names and addresses are what the gateway says about itself. */
+  readonly gateway?: {
+    readonly id: string;
+    readonly name: string;
+    readonly address: string;
+    readonly version: string;
+    readonly policy_set: string;
+    readonly digest: string;
+  };
   /** For a sign-in: claims of the identity provider that it may not make. */
   readonly dropped_claims?: readonly DroppedClaim[];
   /** For a failure, a violation or an end: a code. */

@@ -43,7 +43,7 @@ export const IMPERSONAL_OUTCOME: readonly string[] = [
 
 /** Members of an event's data that do not identify the person; `user`, `session` and `detail` are kept in part. */
 export const IMPERSONAL_DATA: readonly string[] = [
-  ...["customer", "policy", "policy_set", "api_key", "webhook", "reason", "decision_id"],
+  ...["customer", "policy", "policy_set", "api_key", "gateway", "webhook", "reason", "decision_id"],
   ...["count", "first_at", "last_at", "others"],
 ];
 

@@ -123,6 +123,10 @@ async function serveEnvironment(
           keys: dependencies.keys,
           logLevel: config.telemetry.log_level,
         }),
+      onFleet: (counts) => {
+        for (const [status, count] of Object.entries(counts))
+          dependencies.metrics?.gateways.set({ environment, status }, count);
+      },
       ...(config.api.publish_policies.includes(environment) && {
         publish: {
           directory: config.policies.directory,

@@ -28,7 +28,7 @@ export function createControlPlaneLink(
 ): ControlPlaneLink | undefined {
   const { control_plane } = config;
   if (control_plane.url === undefined) return undefined;
-  const apiKey = apiKeyOf(control_plane, log);
+  const apiKey = controlPlaneKey(config, log);
   const client = new ControlPlaneClient({ url: control_plane.url, apiKey });
   const { max_stale: maxStaleMs, key_refused_grace: keyRefusedGraceMs } = control_plane;
   const feed = new StateFeed({ maxStaleMs, keyRefusedGraceMs }, { client, metrics, log });
@@ -70,6 +70,7 @@ export function caseSensitive({ gateway }: GatewayConfig): boolean {
 }
 
 /** @throws Error if the file is not readable; there is no sync without the key */
-function apiKeyOf({ api_key: key, api_key_file: file }: GatewayConfig["control_plane"], log: Log): ApiKey {
+export function controlPlaneKey({ control_plane }: GatewayConfig, log: Log): ApiKey {
+  const { api_key: key, api_key_file: file } = control_plane;
   return file === undefined ? fixedApiKey(key ?? "") : apiKeyInFile(file, log);
 }

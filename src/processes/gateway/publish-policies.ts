@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { GatewayConfig } from "../../config/index.ts";
 import { PolicySets } from "../../decision/policies/policy-sets.ts";
 import { PolicyStore } from "../../decision/policies/policy-store.ts";
+import type { Candidate } from "../../decision/policies/release.ts";
+import type { Snapshot } from "../../decision/policies/snapshot.ts";
 import { ReleasePublisher, type ReleaseWorkers } from "../../decision/policies/release-publisher.ts";
 import { isReleaseReport } from "../../decision/policies/release-messages.ts";
 import { caseSensitive, createControlPlaneLink, storeOptions } from "./control-plane-link.ts";
@@ -41,6 +43,8 @@ export interface PolicyPublishing {
   workerEnded(worker: number): void;
   /** Follows a changed section `rollout` of the configuration. Never rejects. */
   applyRollout: RolloutPublishing["apply"];
+  /** The sets in force. */
+  inForce(): { readonly stable: Snapshot | undefined; readonly candidate: Candidate | undefined };
   /** The state of the gateway's policy set and, if there is any, of its rollout and of the customers' sets. */
   status(): Readonly<
     Record<"policies", CheckStatus> & Partial<Record<"rollout" | "customer_policy_sets", CheckStatus>>
@@ -102,6 +106,7 @@ export function createPolicyPublishing(
     workerEnded(worker) {
       publisher.ended(worker);
     },
+    inForce: () => ({ stable: open ?? store.current, candidate: rollout.inForce() }),
     status() {
       const customers = sets?.status();
       const course = rollout.status();

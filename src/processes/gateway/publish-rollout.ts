@@ -34,6 +34,8 @@ export interface RolloutPublishing {
   apply(section: RolloutSection): Promise<void>;
   /** @returns whether the message was about the rollout */
   take(message: unknown): boolean;
+  /** The candidate in force. */
+  inForce(): Candidate | undefined;
   /** `undefined` if there is no rollout. */
   status(): CheckStatus | undefined;
   close(): void;
@@ -112,6 +114,7 @@ export function createRolloutPublishing(
       controller.take(message);
       return true;
     },
+    inForce: () => controller.inForce,
     status() {
       if (store === undefined) return undefined;
       const loaded = store.status();

@@ -13,6 +13,7 @@ import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
 import { createInputHash } from "../../decision/inputs/index.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "../../sync/index.ts";
+import { createRegistrar } from "./registration.ts";
 import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
 import {
   assertFileHolds,
@@ -54,7 +55,13 @@ export interface Supervisor {
  */
 export async function startSupervisor(
   config: GatewayConfig,
-  options: { readonly envoy?: string; readonly metrics?: Metrics; readonly file?: ConfigFile },
+  options: {
+    readonly envoy?: string;
+    readonly metrics?: Metrics;
+    readonly file?: ConfigFile;
+    /** Of this release, for the control plane. */
+    readonly version?: string;
+  },
 ): Promise<Supervisor> {
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
   const { metrics = createMetrics() } = options;
@@ -126,6 +133,20 @@ export async function startSupervisor(
           isBusy: () => loads.busy,
         });
 
+  const addresses = () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]);
+  const registrar = createRegistrar(config, {
+    kind: keeper === undefined ? "authz" : "gateway",
+    version: options.version ?? "unknown",
+    address: () => addresses()[0] ?? "",
+    policies: () => {
+      const { stable, candidate } = policies.inForce();
+      const { set, mode, percentage = 0 } = candidate ?? {};
+      return { stable, rollout: set && mode ? { digest: set.digest, mode, percentage } : null };
+    },
+    workers: () => ({ expected: listen.length, ready: readiness.ready }),
+    log,
+  });
+
   const admin = await startAdminServer({
     address: config.telemetry.listen_address,
     port: config.telemetry.port,
@@ -156,13 +177,15 @@ export async function startSupervisor(
 
   return {
     adminUrl,
-    addresses: () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]),
+    addresses,
     async ready() {
       await Promise.all([policies.start(), pool.ready(), keeper?.start()]);
+      registrar?.start();
       await keeper?.seesWorkers();
     },
     async close() {
       pool.retire();
+      await registrar?.close();
       await following?.close();
       policies.close();
       await keeper?.close();

@@ -72,6 +72,18 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
     caches: [],
     audit: { decided: 1, recorded: 1, dropped: 0 },
   }),
+  registerGateway: () => ({
+    ...{ id: "gateway-1", kind: "gateway", address: "http://127.0.0.1:8080", version: "1.0.0" },
+    policies: { source: "directory", set: "main", version: null, digest: null },
+    rollout: null,
+    workers: { expected: 1, ready: 1 },
+    ...{
+      started_at: "2026-01-01T00:00:00Z",
+      sent_at: "2026-01-01T00:01:00Z",
+      interval_ms: 5_000,
+      leaving: false,
+    },
+  }),
   createPerson: ({ customer }) => ({ customer_id: customer, email: "mock@example.com", name: "Mock" }),
   signInHeadless: ({ customer }) => ({
     customer_id: customer,

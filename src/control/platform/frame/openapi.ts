@@ -58,6 +58,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Clients: "Programs that call applications with tokens of their own. Only people can create them.",
   Dashboard: "Dashboard users and their sign-in.",
   Gateway: "Routes for gateways: state, look-ups and reports.",
+  Gateways: "Gateways that report what they are and enforce.",
   Sandbox: "Mock users and data; only in the sandbox.",
 };
 

@@ -11,6 +11,7 @@ const MEMBERS = {
   policy: ["id", "name", "type"],
   policy_set: ["name", "version", "digest"],
   api_key: ["id", "name", "scope"],
+  gateway: ["id", "name", "address", "version", "policy_set", "digest"],
   dropped_claims: true,
   reason: true,
   detail: true,
@@ -41,6 +42,9 @@ export const EVENT_MEMBERS = {
   "customer.suspended": ["customer"],
   "api_key.created": ["api_key", "customer"],
   "api_key.revoked": ["api_key", "customer"],
+  "gateway.lost": ["gateway"],
+  "gateway.diverged": ["gateway"],
+  "gateway.recovered": ["gateway"],
 } as const satisfies Record<EventType, readonly Member[]>;
 
 /** The number of events that a summary represents. */

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import type { Actor } from "../../../../src/control/platform/actor.ts";
+import { MOST_OF_SENDER } from "../../../../src/control/resources/gateways/store.ts";
+import { watchFleet } from "../../../../src/control/resources/gateways/watch.ts";
+import type { Registration } from "../../../../src/protocol/index.ts";
+import { FULL_KEY, startControl, type RunningControl } from "../../../support/control.ts";
+import { GATEWAY_KEY } from "../../support/gateway-records.ts";
+import { keyOf } from "../../support/user-directory.ts";
+
+const DIGEST = "0".repeat(64);
+
+describe("gateways", () => {
+  let control: RunningControl;
+  before(async () => {
+    control = await startControl();
+  });
+  after(() => control.close());
+  afterEach(async () => {
+    await control.database.db("gateways").delete();
+    await control.database.db("events").delete();
+  });
+
+  const reportOf = (changes: Partial<Registration> = {}): Registration => ({
+    ...{ id: "host:8080", kind: "gateway", address: "http://127.0.0.1:8080", version: "1.2.3" },
+    policies: { source: "directory", set: "main", version: "v1", digest: DIGEST },
+    rollout: null,
+    workers: { expected: 2, ready: 2 },
+    ...{ started_at: "2026-03-01T11:00:00Z", sent_at: new Date().toISOString() },
+    ...{ interval_ms: 5_000, leaving: false, ...changes },
+  });
+  const report = async (changes: Partial<Registration> = {}, as: Actor = GATEWAY_KEY) =>
+    control.request("POST", "/gateway/registration", {
+      ...{ body: reportOf(changes), as, headers: { "x-gatehouse-gateway": "host" } },
+    });
+  const list = async (query = "") => {
+    const { status, body, text } = await control.request("GET", `/gateways${query}`);
+    assert.equal(status, 200, text);
+    return body.data as Record<string, unknown>[];
+  };
+  const events = async () => {
+    const rows = await control.database.db("events").orderBy(["timestamp", "id"]);
+    return rows.map(
+      ({ type, data }: { type: string; data: { gateway?: { id: string } } }) =>
+        `${type} ${data.gateway?.id ?? ""}`,
+    );
+  };
+  /** As if the report had been that long ago. */
+  const age = (id: string, interval: string) =>
+    control.database
+      .db("gateways")
+      .where({ id })
+      .update({ seen_at: control.database.db.raw("now() - ?::interval", [interval]) });
+
+  it("are listed as they last reported, and no more once they leave", async () => {
+    assert.equal((await report()).status, 200);
+    const rollout = { digest: "1".repeat(64), mode: "enforce", percentage: 10 } as const;
+    assert.equal((await report({ version: "1.2.4", rollout })).status, 200);
+    const [found, ...others] = await list();
+    assert.deepEqual(others, []);
+    const { last_seen_at, registered_at, policies, clock_offset_ms: offset, ...rest } = found!;
+    assert.deepEqual(rest, {
+      ...{ id: "host:8080", name: "host", kind: "gateway", address: "http://127.0.0.1:8080" },
+      ...{ version: "1.2.4", status: "alive", rollout, workers: { expected: 2, ready: 2 } },
+      ...{ started_at: "2026-03-01T11:00:00.000Z", key: GATEWAY_KEY.id },
+    });
+    const { since, ...enforced } = policies as Record<string, unknown>;
+    assert.deepEqual(enforced, {
+      source: "directory",
+      set: "main",
+      version: "v1",
+      digest: DIGEST,
+      active_digest: null,
+    });
+    assert.equal(since, registered_at, "the digest did not change");
+    assert.ok(String(last_seen_at) > String(registered_at));
+    assert.ok(Math.abs(Number(offset)) < 60_000);
+    await report({ leaving: true });
+    assert.deepEqual(await list(), []);
+  });
+
+  it("of two keys may have the same id, and neither speaks for the other", async () => {
+    const other = { ...GATEWAY_KEY, id: "key_other" };
+    await report();
+    await report({ version: "9.9.9" }, other);
+    assert.deepEqual((await list("?sort=id&order=asc")).map(({ version, key }) => [version, key]).sort(), [
+      ["1.2.3", GATEWAY_KEY.id],
+      ["9.9.9", "key_other"],
+    ]);
+    await report({ leaving: true }, other);
+    assert.equal((await list()).length, 1);
+  });
+
+  it("tell how far their clock is off", async () => {
+    await report({ sent_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const [{ clock_offset_ms: offset } = {}] = await list();
+    assert.ok(Math.abs(Number(offset) - 3_600_000) < 60_000, String(offset));
+  });
+
+  it("are compared with the active version of their set", async () => {
+    const files = (version: string) => [
+      {
+        name: "main.yaml",
+        text: `policy_set: main\nversion: ${version}\npolicies:\n  - { resource: "GET /x", condition: "true" }\n`,
+      },
+    ];
+    const published = await control.request("POST", "/policy-sets", {
+      body: { name: "main", files: files("v1") },
+    });
+    assert.equal(published.status, 201, published.text);
+    const { digest } = published.body.data as { digest: string };
+    const policies = (own: string | null) =>
+      ({ source: "control_plane", set: "main", version: "v1", digest: own }) as const;
+    await report({ id: "a", policies: policies(digest) });
+    await report({ id: "b", policies: policies(DIGEST) });
+    await report({ id: "c", policies: policies(null) });
+    const statuses = async () => (await list("?sort=id&order=asc")).map(({ id, status }) => [id, status]);
+    assert.deepEqual(await statuses(), [
+      ["a", "alive"],
+      ["b", "diverged"],
+      ["c", "lagging"],
+    ]);
+    assert.deepEqual(
+      (await list()).map(({ policies: of }) => (of as { active_digest: string }).active_digest),
+      [digest, digest, digest],
+    );
+    await control.request("POST", "/policy-sets", { body: { name: "main", files: files("v2") } });
+    await control.database
+      .db("policy_sets")
+      .update({ activated_at: control.database.db.raw("now() - interval '1 minute'") });
+    assert.deepEqual((await statuses())[0], ["a", "lagging"]);
+    assert.deepEqual((await list("?status=lagging")).length, 2);
+    assert.deepEqual(await list("?policy_set=none"), []);
+  });
+
+  it("are announced once when they are lost, and when they are back", async () => {
+    await report({ id: "a" });
+    await report({ id: "b" });
+    const watch = () => watchFleet(control.context);
+    assert.deepEqual(await watch(), { alive: 2, lagging: 0, diverged: 0, lost: 0 });
+    await age("a", "1 minute");
+    const counts = await Promise.all([watch(), watch(), watch()]);
+    assert.deepEqual(counts[0], { alive: 1, lagging: 0, diverged: 0, lost: 1 });
+    assert.deepEqual(await events(), ["gateway.lost a"]);
+    await report({ id: "a" });
+    await watch();
+    await watch();
+    assert.deepEqual(await events(), ["gateway.lost a", "gateway.recovered a"]);
+    await age("a", "25 hours");
+    await watch();
+    assert.deepEqual(
+      (await list()).map(({ id }) => id),
+      ["b"],
+    );
+  });
+
+  it("are refused what is not valid, and more than a key may have", async () => {
+    const wrong: readonly Partial<Record<keyof Registration, unknown>>[] = [
+      { id: "" },
+      { id: "a b" },
+      { id: "x".repeat(201) },
+      { kind: "proxy" },
+      { interval_ms: 10 },
+      { started_at: "yesterday" },
+      { policies: { source: "directory", set: "main", version: null, digest: "xyz" } },
+      { workers: { expected: 2, ready: -1 } },
+    ];
+    for (const changes of wrong) {
+      const { status } = await report(changes as Partial<Registration>);
+      assert.equal(status, 422, JSON.stringify(changes));
+    }
+    assert.equal((await report({}, { ...FULL_KEY, scope: "read_only" })).status, 403);
+    assert.equal((await control.request("GET", "/gateways", { as: keyOf("cus_1") })).status, 403);
+    await report({ id: "first" });
+    await control.database.db.raw(
+      `insert into gateways select sender, 'many-' || n, name, kind, address, version, policy_source, policy_set,
+         policy_set_version, digest, digest_since, rollout, workers_expected, workers_ready, interval_ms, clock_offset_ms,
+         started_at, registered_at, seen_at, status from gateways, generate_series(2, ?) n`,
+      [MOST_OF_SENDER],
+    );
+    const { status, body } = await report({ id: "one-more" });
+    assert.deepEqual([status, body.error.code], [409, "CONFLICT"]);
+    assert.equal((await report({ id: "first" })).status, 200, "those that are there go on");
+  });
+});
