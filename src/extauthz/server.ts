@@ -6,6 +6,7 @@ import type { JobLog } from "../runtime/every.ts";
 import { inTime } from "../runtime/in-time.ts";
 import type { AccessLogHandler } from "./access-log.ts";
 import { createAccessLogService } from "./access-log-service.ts";
+import { allowCancelledCalls } from "./cancelled-calls.ts";
 import { createHealthService, type HealthState } from "./health.ts";
 import { loadServerCredentials, type TlsFiles } from "./server-credentials.ts";
 import { AUTHORIZATION_SERVICE, loadDefinitions } from "./server-definitions.ts";
@@ -90,6 +91,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
   );
 
   const grpc = new Server(OPTIONS);
+  allowCancelledCalls(grpc);
   grpc.addService(definitions.authorization, { Check: checks.handle });
   if (accessLogService) grpc.addService(definitions.accessLog, { StreamAccessLogs: accessLogService.stream });
   grpc.addService(definitions.health, { Check: healthService.check, Watch: healthService.watch });
