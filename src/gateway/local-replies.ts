@@ -10,10 +10,13 @@ import { localPage, PREFERS_HTML } from "./local-pages.ts";
 const GRPC = { resource_exhausted: 8, internal: 13, unavailable: 14 } as const;
 
 /** What Envoy takes for a gRPC call. */
-const GRPC_CALL = {
-  name: "content-type",
-  string_match: { safe_regex: { regex: String.raw`application/grpc(\+.*)?` } },
-};
+const GRPC_CALL = hasContentType(String.raw`application/grpc(\+.*)?`);
+/** The same protocol in other forms, as in src/decision/denial. */
+const GRPC_WEB_CALL = hasContentType(String.raw`(?i)application/grpc(-web|-web-text)?([+;\s].*)?`);
+
+function hasContentType(regex: string): EnvoyJson {
+  return { header_filter: { header: { name: "content-type", string_match: { safe_regex: { regex } } } } };
+}
 
 interface LocalReply {
   /** Conditions on Envoy's reply; all must match. */
@@ -140,7 +143,7 @@ export const LOCAL_REPLIES: readonly LocalReply[] = [
  * process the response, it is always the envelope, because they would treat a page as the application's response and refuse
  * it. Envoy counts the service's denials among its own responses: they keep their body. Responses of backends are not changed.
  *
- * @param cors - tells the filter for CORS the request's origin
+ * @param cors - tells the filter for CORS the request's origin. Responses differ by it, whether or not it gets headers
  */
 export function localReplies(config: GatewayConfig, cors = false): EnvoyJson {
   const always = config.gateway.security.hsts_header ? [HSTS_HEADER] : [];
@@ -154,7 +157,7 @@ export function localReplies(config: GatewayConfig, cors = false): EnvoyJson {
       ...adding([
         ...always,
         ...(retryAfter === undefined ? [] : [{ key: "retry-after", value: String(retryAfter) }]),
-        { key: "vary", value: "accept" },
+        { key: "vary", value: cors ? "accept, origin" : "accept" },
         { key: REQUEST_ID_HEADER, value: id },
         ...(cors && !direct ? [{ key: HEADER.origin, value: "%REQ(ORIGIN)%" }] : []),
         ...own,
@@ -165,7 +168,7 @@ export function localReplies(config: GatewayConfig, cors = false): EnvoyJson {
   };
   const mappers = LOCAL_REPLIES.flatMap((reply) => {
     const early = { ...reply, when: [...reply.when, MAY_HAVE_NO_ID] as const };
-    return (["grpc", "page", "envelope"] as const).flatMap((form) => [
+    return (["grpc", "grpcWeb", "page", "envelope"] as const).flatMap((form) => [
       mapper(early, NEW_ID, form),
       mapper(reply, REQUEST_ID, form),
     ]);
@@ -182,10 +185,21 @@ interface Content {
 const FORMS = {
   /** Envoy makes the body the message of the call's status. */
   grpc: {
-    when: [{ header_filter: { header: GRPC_CALL } }],
+    when: [GRPC_CALL],
     content: ({ code, message, grpc }) => ({
       format: { text_format_source: { inline_string: `${code}: ${message}` } },
       headers: grpc === undefined ? [] : [{ key: "grpc-status", value: String(grpc) }],
+    }),
+  },
+  /** Clients read the status from the headers, and derive it from the HTTP status if that is no success. */
+  grpcWeb: {
+    when: [GRPC_WEB_CALL],
+    content: ({ code, message, grpc }) => ({
+      format: { text_format_source: { inline_string: "" } },
+      headers: [
+        { key: "grpc-message", value: `${code}: ${message}` },
+        ...(grpc === undefined ? [] : [{ key: "grpc-status", value: String(grpc) }]),
+      ],
     }),
   },
   page: {

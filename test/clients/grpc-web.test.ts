@@ -66,6 +66,10 @@ describe("grpc-web through the gateway, with the npm client", function () {
   let gateway: RunningGateway;
   let issuer: TestIssuer;
   const application = createServer((request, response) => {
+    if (request.url === "/a.Service/Broken") {
+      request.socket.destroy();
+      return;
+    }
     void buffer(request).then((bytes) => {
       const text = Buffer.from(bytes.toString("latin1"), "base64").subarray(5).toString();
       const reply = [frame(0, `re: ${text}`), frame(0x80, "grpc-status: 0\r\ngrpc-message: \r\n")];
@@ -87,6 +91,7 @@ describe("grpc-web through the gateway, with the npm client", function () {
         "default.yaml": `
 policies:
   - { resource: "POST /a.Service/{method}", condition: exists(user.id) }
+  - { resource: "POST /a.Service/Forbidden", condition: user.id == "bob" }
 response_masks:
   - { api_pattern: /a.Service/Masked, fields: [{ name: text, condition: "true", mask_type: full }] }
 `,
@@ -101,7 +106,7 @@ response_masks:
     await issuer.close();
   });
 
-  const call = (method: string, metadata: grpcWeb.Metadata) =>
+  const call = (method: string, metadata: Readonly<grpcWeb.Metadata>) =>
     new Promise<{ reply?: string; error?: grpcWeb.RpcError }>((resolve) => {
       const client = new grpcWeb.GrpcWebClientBase({ format: "text" });
       const descriptor = new grpcWeb.MethodDescriptor<string, string>(
@@ -123,12 +128,23 @@ response_masks:
       );
     });
 
-  it("calls get replies, denials and refusals", async () => {
+  it("calls get replies, and the status of denials and refusals", async () => {
     const metadata = { authorization: `Bearer ${await issuer.token({ sub: "ann" })}` };
     const { reply, error } = await call("Say", metadata);
     assert.deepEqual([reply, error?.code], ["re: hello", undefined]);
-    // the client takes no other type of response than its own, and looks at no status then
-    for (const refused of [await call("Say", {}), await call("Masked", metadata)])
-      assert.deepEqual([refused.reply, refused.error?.code], [undefined, grpcWeb.StatusCode.UNKNOWN]);
+    const { UNAUTHENTICATED, PERMISSION_DENIED, UNAVAILABLE, UNKNOWN } = grpcWeb.StatusCode;
+    for (const [method, sent, expected] of [
+      ["Say", {}, UNAUTHENTICATED],
+      ["Say", { authorization: "Bearer nonsense" }, UNAUTHENTICATED],
+      ["Forbidden", metadata, PERMISSION_DENIED],
+      // of Envoy, about the application
+      ["Broken", metadata, UNAVAILABLE],
+      // gRPC has no status for 502, and the client looks at nothing else
+      ["Masked", metadata, UNKNOWN],
+    ] as const) {
+      const refused = await call(method, sent);
+      assert.deepEqual([refused.reply, refused.error?.code], [undefined, expected], method);
+      assert.match(refused.error?.message ?? "", /http status code/, method);
+    }
   });
 });

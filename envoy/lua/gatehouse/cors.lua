@@ -15,8 +15,6 @@ function cors.response(handle, path)
   local grants = state_file.read(path, os.time())
   local grant = grants and (grants[origin] or grants["*"])
   if type(grant) ~= "table" then return end
-  local vary = headers:get("vary")
-  headers:replace("vary", vary and vary .. ", origin" or "origin")
   for name, value in pairs(grant) do headers:replace(name, value) end
 end
 

@@ -145,11 +145,13 @@ export function renderDenial(input: DenialInput): DenialResponse {
   const { details, headers } = input;
   const template = TEMPLATES[input.reason];
   const { status } = template;
-  if (isGrpc(headers)) return renderGrpc(template, details);
+  const type = headers?.["content-type"]?.[0] ?? "";
+  if (GRPC.test(type)) return renderGrpc(template, details);
+  const advice = adviceFor(template, input);
+  if (GRPC_WEB.test(type)) return renderGrpcWeb(template, details, advice);
 
   const errors = input.graphqlErrors;
   const html = errors === undefined && prefersHtml(headers?.["accept"]);
-  const advice = adviceFor(template, input);
   const common = errors ? graphqlHeaders(headers?.["accept"]) : html ? HTML_HEADERS : JSON_HEADERS;
   const all = advice.length === 0 ? common : [...common, ...advice];
   if (input.method === "HEAD") return { status, headers: all, body: "" };
@@ -224,16 +226,42 @@ function renderGrpc(template: Template, details: DenialInput["details"]): Denial
   const { status, code, messages } = template;
   return {
     status,
-    headers: [["grpc-status", GRPC_STATUS[status] ?? "13"], ...COMMON_HEADERS],
+    headers: [["grpc-status", grpcStatus(status)], ...COMMON_HEADERS],
     body: `${code}: ${messages[details]}`,
   };
 }
 
-/** Recognizes gRPC in the same way as Envoy. gRPC-Web and Connect read the HTTP status. */
-function isGrpc(headers: CanonicalRequest["headers"] | undefined): boolean {
-  const type = headers?.["content-type"]?.[0];
-  return type !== undefined && /^application\/grpc(?:$|[+; ])/i.test(type);
+/**
+ * gRPC-Web has no trailers of its own: clients read the status from the headers, or from the HTTP status if that is no success.
+ * Without a body, none of them looks for messages in it (decision 0069).
+ */
+function renderGrpcWeb(
+  { status, code, messages }: Template,
+  details: DenialInput["details"],
+  advice: Headers,
+): DenialResponse {
+  const message = `${code}: ${messages[details]}`;
+  return {
+    status,
+    headers: [
+      ["grpc-status", grpcStatus(status)],
+      // percent-encoded: gRPC over HTTP/2, "Responses"
+      ["grpc-message", message.replace(/[^ -$&-~]/gu, (char) => encodeURIComponent(char))],
+      ...COMMON_HEADERS,
+      ...advice,
+    ],
+    body: "",
+  };
 }
+
+function grpcStatus(status: number): string {
+  return GRPC_STATUS[status] ?? "13";
+}
+
+/** What Envoy takes for a gRPC call: it changes its response to one into trailers. */
+const GRPC = /^application\/grpc(?:$|\+)/;
+/** The same protocol in other forms, and spellings that Envoy does not take for gRPC. */
+const GRPC_WEB = /^application\/grpc(?:-web|-web-text)?(?:$|[+;\s])/i;
 
 function createTemplate(reason: Reason): Template {
   // An allow has no denial response. Asking for one is a bug, so fail closed.

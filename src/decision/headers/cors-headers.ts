@@ -20,7 +20,7 @@ export interface Cors {
 }
 
 /** The headers of the gateway's own answers that pages may read besides those that CORS always shows. */
-const EXPOSED = "www-authenticate, retry-after, x-request-id";
+const EXPOSED = "www-authenticate, retry-after, x-request-id, grpc-status, grpc-message";
 
 /** Prepares the `cors` of a policy set: the headers are those of the set, and none repeats what a client has sent. */
 export function createCors(cors: CorsIR): Cors {

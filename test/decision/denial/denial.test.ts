@@ -296,49 +296,4 @@ describe("decision: denial", () => {
       assert.deepEqual(head.headers, render({ method: "GET", headers }).headers);
     }
   });
-
-  describe("gRPC", () => {
-    it("leaves the content type to Envoy and names a gRPC status", () => {
-      const expected: Partial<Record<Reason, string>> = {
-        AMBIGUOUS_PATH: "3",
-        TOKEN_EXPIRED: "16",
-        CONDITION_FALSE: "7",
-        INTERNAL_ERROR: "13",
-        POLICY_NOT_READY: "14",
-      };
-      for (const [reason, status] of Object.entries(expected)) {
-        const { headers } = render({
-          reason: reason as Reason,
-          headers: { "content-type": ["application/grpc"], accept: ["text/html"] },
-        });
-        assert.equal(headers.get("grpc-status"), status, reason);
-        assert.ok(!headers.has("content-type"));
-      }
-    });
-
-    it("has a short message as its body", () => {
-      const headers = { "content-type": ["application/grpc+proto"] };
-      assert.equal(render({ headers }).body, "ACCESS_DENIED: access is denied");
-      assert.equal(
-        render({ headers, details: "reason" }).body,
-        "ACCESS_DENIED: the rule's condition is false",
-      );
-    });
-
-    it("is told by the content type alone", () => {
-      for (const [type, expected] of [
-        ["application/grpc", true],
-        ["APPLICATION/GRPC; charset=utf-8", true],
-        ["application/grpc+json", true],
-        ["application/grpc-web+proto", false],
-        ["application/json", false],
-      ] as const) {
-        assert.equal(
-          render({ headers: { "content-type": [type] } }).headers.has("grpc-status"),
-          expected,
-          type,
-        );
-      }
-    });
-  });
 });

@@ -48,7 +48,8 @@ describe("decision: CORS headers of the gateway's own answers", () => {
     const expected = {
       "access-control-allow-origin": "https://app.test",
       "access-control-allow-credentials": "true",
-      "access-control-expose-headers": "www-authenticate, retry-after, x-request-id",
+      "access-control-expose-headers":
+        "www-authenticate, retry-after, x-request-id, grpc-status, grpc-message",
     };
     const added = withCors(
       [

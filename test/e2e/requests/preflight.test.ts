@@ -239,6 +239,11 @@ response_filters:
         for (const origin of ["https://evil.test", "null", `${APP}, https://evil.test`]) {
           const other = await asks(path, origin, init);
           assert.deepEqual([other.status, ...grants(other)], [status, null, null], origin);
+          // what nobody may store need not say by what it differs
+          const { headers } = other;
+          assert.ok(
+            headers.get("cache-control") === "no-store" || /\borigin$/.test(headers.get("vary") ?? ""),
+          );
           assert.deepEqual(
             [...other.headers.keys()].filter((name) => name.startsWith("x-gatehouse")),
             [],

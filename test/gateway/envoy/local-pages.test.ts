@@ -102,6 +102,7 @@ describe("gateway: pages in place of Envoy's own answers", () => {
     const { mappers } = localReplies(loaded.config) as {
       mappers: readonly {
         filter: object;
+        headers_to_add?: readonly { header: { key: string; value: string } }[];
         body_format_override?: {
           json_format?: { error: { code: string } };
           text_format_source?: { inline_string: string };
@@ -109,11 +110,16 @@ describe("gateway: pages in place of Envoy's own answers", () => {
       }[];
     };
     const grpc: unknown[] = [];
-    const texts = mappers.flatMap(({ body_format_override: format, filter }) => {
+    const grpcWeb: unknown[] = [];
+    const codeOf = (text = "") => /^([A-Z_]+): ./.exec(text)?.[1];
+    const texts = mappers.flatMap(({ body_format_override: format, filter, headers_to_add: added = [] }) => {
       if (format === undefined) return [];
       const text = format.text_format_source?.inline_string;
       if (JSON.stringify(filter).includes('"content-type"')) {
-        grpc.push(/^([A-Z_]+): ./.exec(text ?? "")?.[1]);
+        const message = added.find(({ header }) => header.key === "grpc-message")?.header.value;
+        // a body would be neither a message nor trailers
+        if (message === undefined) grpc.push(codeOf(text));
+        else grpcWeb.push(text === "" ? codeOf(message) : text);
         return [];
       }
       const page = text;
@@ -125,11 +131,12 @@ describe("gateway: pages in place of Envoy's own answers", () => {
       const title = elements.find(({ name }) => name === "h1")?.text;
       return [{ code: factsOf(elements)["Code"], title }];
     });
-    assert.deepEqual(
-      new Set(grpc),
-      new Set(texts.map(({ code }) => code)),
-      "the messages of gRPC calls say the code, too",
-    );
+    for (const calls of [grpc, grpcWeb])
+      assert.deepEqual(
+        new Set(calls),
+        new Set(texts.map(({ code }) => code)),
+        "the messages of gRPC calls say the code, too",
+      );
     const pages = texts.filter(({ title }) => title !== undefined);
     assert.deepEqual(
       new Set(pages.map(({ code }) => code)),
