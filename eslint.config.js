@@ -20,7 +20,7 @@ const rooms = {
   telemetry: ["runtime"],
   demo: [],
   config: ["policy", "request", "identity", "audit", "pages", "runtime", "setting-types"],
-  identity: ["policy", "reasons", "telemetry", "runtime"],
+  identity: ["names", "policy", "reasons", "telemetry", "runtime"],
   audit: ["policy", "reasons", "telemetry", "protocol", "runtime", "startup", "setting-types"],
   decision: [
     "names",

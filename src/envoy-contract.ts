@@ -38,6 +38,8 @@ export const DECISION = names(
   "handshake_accept",
   "slot",
   "generation",
+  // the cluster whose worker identifies the client of a connection by its first message; absent: nobody needs to
+  "identify",
   // for access logs
   "record_id",
   "record_path",
@@ -54,6 +56,8 @@ export const NOTE = names(
   "outcome",
   "chunks",
   "client_chunks",
+  "asked_at",
+  "identified",
   "upload_dropped",
   "upload_too_large",
 );
@@ -138,6 +142,20 @@ export const MESSAGE_TEXT = {
 
 /** Subprotocols of GraphQL over WebSocket: of the library graphql-ws, and of the older subscriptions-transport-ws. */
 export const SUBPROTOCOL = { current: "graphql-transport-ws", older: "graphql-ws" } as const;
+
+/** The call that identifies the client of a connection: to a worker, over gRPC, with JSON and texts as messages. */
+export const IDENTIFY = { path: "/gatehouse.gateway.Connections/Identify" } as const;
+/** The cluster that has only this worker. */
+export function ownClusterOf(worker: number): string {
+  return `worker_${String(worker)}`;
+}
+/** Members of its answer. `plan` and `expires_at` replace those of the handshake. */
+export const IDENTIFIED = names("result", "plan", "expires_at", "code", "reason");
+/** `unchanged`: the message has no token, and what was decided at the handshake remains. */
+export const IDENTIFICATION = names("identified", "unchanged", "refused");
+/** The longest message that may begin a connection, in bytes, and how long its client may wait with it, in seconds. */
+export const INIT_BYTES = 65_536;
+export const INIT_SECONDS = 10;
 
 /** The version of the plans that Lua can carry out. */
 export const PLAN_VERSION = IR_VERSION;
@@ -239,5 +257,10 @@ export const LUA_CONTRACT = {
   GRAPHQL,
   GRAPHQL_TEXT,
   SUBPROTOCOL,
+  IDENTIFY,
+  IDENTIFIED,
+  IDENTIFICATION,
+  INIT_BYTES,
+  INIT_SECONDS,
   PLAN_VERSION,
 } as const;

@@ -70,6 +70,11 @@ export const REASONS = {
     code: "ALLOWED",
     message: "a connection to a GraphQL endpoint; each operation on it is checked separately",
   },
+  CONNECTION_HELD: {
+    status: 200,
+    code: "ALLOWED",
+    message: "a connection to a GraphQL endpoint; nothing else passes before its client says who it is",
+  },
   GRAPHQL_ALLOWED: { status: 200, code: "ALLOWED", message: "the rules permit every field of the operation" },
 
   // refused before any rule: the request is ambiguous or malformed
@@ -330,6 +335,11 @@ export const REASONS = {
     code: "TOO_MANY_CONNECTIONS",
     message:
       "the user (or the client's address, without a user) has too many WebSocket connections open, or their handshakes take too much memory",
+  },
+  CONNECTION_ENDED: {
+    status: 503,
+    code: "SERVICE_UNAVAILABLE",
+    message: "the connection ended, or had to end, before its client was identified",
   },
   DEADLINE_EXCEEDED: { status: 503, code: "SERVICE_UNAVAILABLE", message: "the decision took too long" },
   INTERNAL_ERROR: { status: 500, code: "INTERNAL_ERROR", message: "the decision failed" },

@@ -14,7 +14,7 @@ import {
   type Facts,
   type PolicyNeeds,
 } from "../doctor/index.ts";
-import { LUA_FILTERS, luaFilter, luaName } from "../gateway/index.ts";
+import { IDENTIFY_FILTER, LUA_FILTERS, luaFilter, luaName } from "../gateway/index.ts";
 import { conditionsOfSet, type PolicySetIR } from "../policy/index.ts";
 import { errorMessage } from "../text/index.ts";
 
@@ -143,7 +143,8 @@ export function needsOfSet(ir: PolicySetIR): PolicyNeeds {
  * @param directory - another copy of `envoy/lua`
  */
 export function luaOfRelease(directory?: string): ReadonlyMap<string, string> {
-  return new Map(LUA_FILTERS.map((filter) => [luaName(filter), luaFilter(filter, directory)]));
+  const filters = [...LUA_FILTERS, IDENTIFY_FILTER] as const;
+  return new Map(filters.map((filter) => [luaName(filter), luaFilter(filter, directory)]));
 }
 
 const CONNECT_MS = 1_000;

@@ -36,6 +36,11 @@ const protocolPrefix = text()
     `must not be longer than ${LONGEST_COOKIE_NAME} characters`,
   );
 
+const paramPath = text().refine(
+  (value) => parseClaimPath(value)?.names.every((name) => name !== "") === true,
+  'must be a member or a path of members such as `headers.authorization`, with quotes around a name with dots: `"my.token"`',
+);
+
 const loadBalancer = text().refine(
   isAlbArn,
   "must be the ARN of an Application Load Balancer: `arn:aws:elasticloadbalancing:<region>:<account>:loadbalancer/app/<name>/<id>`",
@@ -231,6 +236,19 @@ export const identity = z
         "`base64url.bearer.authorization.k8s.io.`, the token is encoded in base64url. The gateway removes this subprotocol; " +
         "the client must offer another one, which the application can choose. Next to such a token, the application does not " +
         "get `identity.cookie`: a page of any site can open the WebSocket, so the cookie may be another user's.",
+    ),
+    connection_params: setting(
+      list(paramPath)
+        .refine((paths) => new Set(paths).size === paths.length, "must not list a member twice")
+        .refine((paths) => paths.length <= 10, "must not list more than 10 members"),
+      [],
+      "Members of the payload of `connection_init` (`connectionParams` of graphql-ws and subscriptions-transport-ws) that " +
+        "may carry the token, alone or after `Bearer`, e.g. `[authorization, headers.authorization]`. Nothing of such a " +
+        "connection reaches the application before `connection_init`, and then its operations are evaluated for the " +
+        "token's user. Names are exact: list each spelling that clients use. A handshake to a GraphQL endpoint that lacks " +
+        "nothing but an identity is passed on, and its rules are evaluated again with this token. The application gets " +
+        "the payload as it is, but none of `identity.headers`. A token in the handshake must be the same one. Default: " +
+        "such tokens are not read.",
     ),
     api_keys: setting(
       choice("refuse", "accept", "forward"),

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from "./schema.ts";
+import { parseClaimPath } from "../identity/claim-path.ts";
 import type { TokenSources } from "../identity/index.ts";
 
 /** Where callers' tokens may be. */
@@ -10,6 +11,12 @@ export function tokenSources({ identity }: GatewayConfig): TokenSources {
     ...(header !== undefined && { header }),
     ...(alb.signers.length > 0 && { alb: true }),
     ...(websocketProtocol !== undefined && { websocketProtocol }),
+    ...(identity.connection_params.length > 0 && {
+      connectionParams: identity.connection_params.flatMap((path) => {
+        const parsed = parseClaimPath(path);
+        return parsed === undefined ? [] : [parsed.names];
+      }),
+    }),
     ...(identity.foreign_bearer === "pass" && { foreignTo: identity.issuer }),
   };
 }

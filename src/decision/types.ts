@@ -1,4 +1,5 @@
 import type { GraphqlDenial } from "../graphql/index.ts";
+import type { ExtractedToken } from "../identity/index.ts";
 import type { Identity } from "../identity/types.ts";
 import type {
   Attributes,
@@ -32,6 +33,8 @@ export interface AccessRequest {
   readonly proxyProtocol?: "http" | "tcp";
   /** X-Forwarded-Proto as the peer sent it. Absent if that is what the headers have. */
   readonly forwardedProto?: readonly string[];
+  /** What the first message of the connection carries, which this request has opened. */
+  readonly ofConnection?: ExtractedToken;
   /** Deadline in Unix ms. A later answer is useless and becomes a denial. */
   readonly deadline: number;
   /**

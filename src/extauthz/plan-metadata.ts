@@ -7,6 +7,8 @@ import { HEADER, PLAN_VERSION, type DECISION } from "../envoy-contract.ts";
 export interface StatePlace {
   readonly file: string;
   readonly epoch: string;
+  /** The cluster of this process, if it identifies clients by the first messages of their connections. */
+  readonly identify?: string;
 }
 
 /** With the names under which Lua and the access log read it. */
@@ -17,7 +19,7 @@ export const PLAN_HEADER: readonly [name: string, value: string] = [HEADER.plan,
 
 /** @returns the metadata of an allowed request that has a plan, for `envoy.filters.http.ext_authz`. */
 export function planMetadata(
-  { text, decisionId, websocket, expiresAt, slot }: CarriedPlan,
+  { text, decisionId, websocket, graphql, expiresAt, slot }: CarriedPlan,
   access: AccessRequest,
   place: StatePlace,
 ): DecisionMetadata {
@@ -28,6 +30,7 @@ export function planMetadata(
     method: access.raw.method,
     request_id: access.requestId,
     ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
+    ...(graphql && place.identify !== undefined && { identify: place.identify }),
     ...(accept !== undefined && { handshake_accept: accept }),
     ...(slot && { slot: slot.slot, generation: slot.generation }),
   };

@@ -1,12 +1,13 @@
 import { createServer, type Socket } from "node:net";
 import { Server, status as GrpcStatus, type handleUnaryCall, type ServerOptions } from "@grpc/grpc-js";
-import { GIVEN_UP } from "../decision/point/index.ts";
+import { GIVEN_UP, type IdentifyConnection } from "../decision/point/index.ts";
 import { CALL_HEADER } from "../envoy-contract.ts";
 import type { JobLog } from "../runtime/every.ts";
 import { inTime } from "../runtime/in-time.ts";
 import type { AccessLogHandler } from "./access-log.ts";
 import { createAccessLogService } from "./access-log-service.ts";
 import { allowCancelledCalls } from "./cancelled-calls.ts";
+import { CONNECTION_SERVICE, identifyHandler } from "./connection-service.ts";
 import { createHealthService, type HealthState } from "./health.ts";
 import { loadServerCredentials, type TlsFiles } from "./server-credentials.ts";
 import { AUTHORIZATION_SERVICE, loadDefinitions } from "./server-definitions.ts";
@@ -37,6 +38,8 @@ export interface AuthzServerOptions {
   readonly check: CheckHandler;
   /** Without it the server has no access log service. */
   readonly accessLog?: AccessLogHandler;
+  /** Identifies the clients of connections by their first messages; only if nobody but our Envoy can reach the server. */
+  readonly identify?: IdentifyConnection;
   readonly health: HealthState;
   readonly log: JobLog;
   /** How often the TLS files are reloaded; ms. */
@@ -94,6 +97,7 @@ export async function startAuthzServer(options: AuthzServerOptions): Promise<Aut
   allowCancelledCalls(grpc);
   grpc.addService(definitions.authorization, { Check: checks.handle });
   if (accessLogService) grpc.addService(definitions.accessLog, { StreamAccessLogs: accessLogService.stream });
+  if (options.identify) grpc.addService(CONNECTION_SERVICE, { Identify: identifyHandler(options.identify) });
   grpc.addService(definitions.health, { Check: healthService.check, Watch: healthService.watch });
   const injector = grpc.createConnectionInjector(credentials);
   const connections = new Set<Socket>();

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import { ownClusterOf } from "../envoy-contract.ts";
 import type { GatewayConfig } from "../config/index.ts";
 import { extension, seconds, socketAddress, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
@@ -62,6 +63,7 @@ export function clusters(
       anonymousChecks(authzEndpoints.length),
     ),
     workerCluster(config, authzEndpoints, ACCESS_LOG_CLUSTER, ACCESS_LOG_STREAMS),
+    ...(asksFirstMessages(config) ? authzEndpoints.map(ownWorkerCluster) : []),
     ...backendsOf(config).flatMap((backend) => backendClusters(config, backend, caFile)),
     ...(endpoint === undefined
       ? []
@@ -131,6 +133,27 @@ const ACCESS_LOG_STREAMS: EnvoyJson = {
   circuit_breakers: limits({ requests: UNLIMITED, retries: MOST_RETRIES }),
 };
 
+/** Whether the first messages of connections may say who their clients are. */
+export function asksFirstMessages({ identity }: GatewayConfig): boolean {
+  return identity.connection_params.length > 0;
+}
+
+/**
+ * A single worker: only the one that has decided on a handshake knows the connection. It has no health checks, because no
+ * other worker could answer.
+ */
+function ownWorkerCluster(endpoint: AuthzEndpoint, worker: number): EnvoyJson {
+  const name = ownClusterOf(worker);
+  return {
+    name,
+    type: "STATIC",
+    connect_timeout: "0.250s",
+    load_assignment: loadAssignment(name, [addressOf(endpoint)]),
+    typed_extension_protocol_options: http2({}),
+    circuit_breakers: limits({ requests: FIRST_MOST_ANONYMOUS }),
+  };
+}
+
 /** One endpoint per worker: each Envoy thread keeps one connection to each, and a process serves few connections best. */
 function workerCluster(
   config: GatewayConfig,
@@ -146,14 +169,7 @@ function workerCluster(
     lb_policy: "LEAST_REQUEST",
     // if no worker is healthy, none is called: the response is 503 at once
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
-    load_assignment: loadAssignment(
-      name,
-      endpoints.map((endpoint) =>
-        "unixSocket" in endpoint
-          ? { pipe: { path: endpoint.unixSocket } }
-          : socketAddress(endpoint.address, endpoint.port),
-      ),
-    ),
+    load_assignment: loadAssignment(name, endpoints.map(addressOf)),
     health_checks: [
       {
         timeout: "1s",
@@ -170,6 +186,12 @@ function workerCluster(
     close_connections_on_host_health_failure: true,
     ...connections,
   };
+}
+
+function addressOf(endpoint: AuthzEndpoint): EnvoyJson {
+  return "unixSocket" in endpoint
+    ? { pipe: { path: endpoint.unixSocket } }
+    : socketAddress(endpoint.address, endpoint.port);
 }
 
 function backendClusters(

@@ -1,7 +1,7 @@
 import { largest, type GatewayConfig, type Limits } from "../config/index.ts";
 import { CALL_HEADER, DECISION, HEADER, NAMESPACE, NOTE, REFUSE } from "../envoy-contract.ts";
 import { noCredential } from "./anonymous.ts";
-import { EXT_AUTHZ_CLUSTER } from "./clusters.ts";
+import { asksFirstMessages, EXT_AUTHZ_CLUSTER } from "./clusters.ts";
 import { extension, overwrite, REQUEST_ID, REQUEST_ID_HEADER, seconds, typed } from "./envoy-json.ts";
 import type { EnvoyJson } from "./envoy-json.ts";
 import { TOO_LARGE, TOO_MANY_UPLOADS } from "./local-replies.ts";
@@ -42,6 +42,7 @@ export function httpFilters(
     extAuthzWithBody(config),
     extension(CUSTOM_RESPONSE, CUSTOM_RESPONSE_TYPE),
     lua("answers", luaDirectory),
+    ...(asksFirstMessages(config) ? [identifyByFirstMessage(config, luaDirectory)] : []),
     lua("sockets", luaDirectory),
     lua("guard_request", luaDirectory),
     lua("uploads", luaDirectory),
@@ -272,7 +273,14 @@ export function authzService(config: GatewayConfig, cluster: string): EnvoyJson 
 
 /** Filters in Lua (envoy/lua); each route turns off the ones it does not need. */
 export const LUA_FILTERS = ["guard_response", "answers", "sockets", "guard_request", "uploads"] as const;
-export type LuaFilter = (typeof LUA_FILTERS)[number];
+/** Also in Lua, if the first messages of connections are asked for a token. */
+export const IDENTIFY_FILTER = "identify";
+export type LuaFilter = (typeof LUA_FILTERS)[number] | typeof IDENTIFY_FILTER;
+
+/** The filters in Lua that are there. */
+export function luaFilters(config: GatewayConfig): readonly LuaFilter[] {
+  return asksFirstMessages(config) ? [...LUA_FILTERS, IDENTIFY_FILTER] : LUA_FILTERS;
+}
 
 /** The name under which routes know a filter in Lua. */
 export function luaName(filter: LuaFilter): string {
@@ -285,6 +293,12 @@ function lua(filter: LuaFilter, directory: string | undefined): EnvoyJson {
   return extension(luaName(filter), LUA_TYPE, {
     default_source_code: { inline_string: luaFilter(filter, directory) },
   });
+}
+
+/** In front of the filter that evaluates messages: while this one waits for the service, Envoy passes nothing on (decision 0057). */
+function identifyByFirstMessage(config: GatewayConfig, directory: string | undefined): EnvoyJson {
+  const script = `GATEHOUSE_IDENTIFY_MS = ${String(checkTimeout(config))}\n${luaFilter(IDENTIFY_FILTER, directory)}`;
+  return extension(luaName(IDENTIFY_FILTER), LUA_TYPE, { default_source_code: { inline_string: script } });
 }
 
 /** Runs only on Envoy's own responses to requests with an origin, which `localReplies` marks. */

@@ -6,7 +6,7 @@ export { systemCertificateAuthorities } from "./certificate-authorities.ts";
 export { believesHeaders } from "./front-proxies.ts";
 export { namesNotFromClients, OWN_PREFIXES, speaksTls } from "./from-clients.ts";
 export { pinnedVersion } from "./envoy-install.ts";
-export { LUA_FILTERS, luaName } from "./http-filters.ts";
+export { IDENTIFY_FILTER, LUA_FILTERS, luaName } from "./http-filters.ts";
 export { luaFilter } from "./lua-bundle.ts";
 export { findEnvoy } from "./envoy-binary.ts";
 export type { FindEnvoyOptions } from "./envoy-binary.ts";

@@ -25,7 +25,7 @@ import {
   CUSTOM_RESPONSE,
   EXT_AUTHZ,
   EXT_AUTHZ_BODY,
-  LUA_FILTERS,
+  luaFilters,
   luaName,
   replaceRefused,
   REQUEST_SIZE,
@@ -139,10 +139,11 @@ function checkSettings(
   };
 }
 
-/** Turns off filters in Lua, because each costs every request that passes it. */
-function luaOff(...filters: readonly LuaFilter[]): EnvoyJson {
+/** Turns off all other filters in Lua, because each costs every request that passes it. */
+function onlyLua(config: GatewayConfig, needed: readonly LuaFilter[]): EnvoyJson {
   const off = typed("envoy.extensions.filters.http.lua.v3.LuaPerRoute", { disabled: true });
-  return Object.fromEntries(filters.map((filter) => [luaName(filter), off]));
+  const others = luaFilters(config).filter((filter) => !needed.includes(filter));
+  return Object.fromEntries(others.map((filter) => [luaName(filter), off]));
 }
 
 /** CONNECT is answered at once: after the buffer it would wait for the end of a body that never ends. */
@@ -153,7 +154,7 @@ function noTunnels(config: GatewayConfig): EnvoyJson {
     typed_per_filter_config: {
       ...checkSettings(config, { body: false, plans: false, caller: "any" }),
       [BUFFER]: BUFFER_OFF,
-      ...luaOff(...LUA_FILTERS),
+      ...onlyLua(config, []),
     },
   };
 }
@@ -193,7 +194,7 @@ function upgradeRoute(
     typed_per_filter_config: {
       ...checkSettings(config, { body: false, plans: true, caller }),
       [BUFFER]: BUFFER_OFF,
-      ...luaOff("answers", "uploads"),
+      ...onlyLua(config, ["guard_response", "identify", "sockets", "guard_request"]),
     },
   };
 }
@@ -301,10 +302,11 @@ function route(
       ...(body.buffered && !body.counted && { [BUFFER]: bufferOnRoute(UNEXPECTED_BODY) }),
       ...(own && { [REQUEST_SIZE]: requestSizeOnRoute(limits) }),
       ...checkSettings(config, { body: body.readable, plans: true, caller }),
-      ...(plan
-        ? { ...luaOff("sockets", "guard_request"), [CUSTOM_RESPONSE]: replaceRefused() }
-        : luaOff("guard_response", "answers", "sockets", "guard_request")),
-      ...(body.counted ? {} : luaOff("uploads")),
+      ...(plan && { [CUSTOM_RESPONSE]: replaceRefused() }),
+      ...onlyLua(config, [
+        ...(plan ? (["guard_response", "answers"] as const) : []),
+        ...(body.counted ? (["uploads"] as const) : []),
+      ]),
     },
   };
 }

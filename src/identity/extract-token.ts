@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, readonly string[]>>;
 
 /** The token of a request, and where it was. */
 export interface PresentedToken {
-  readonly kind: "bearer" | "cookie" | "proxy" | "header" | "alb" | "websocket";
+  readonly kind: "bearer" | "cookie" | "proxy" | "header" | "alb" | "websocket" | "connection";
   readonly token: string;
 }
 
@@ -21,6 +21,8 @@ export type ExtractedToken =
 export interface ExtractOptions extends TokenSources {
   /** The request comes from a front proxy that may act for the caller (specification 2.11). */
   readonly trustedProxy: boolean;
+  /** What the first message of the connection carries, which the request has opened. */
+  readonly ofConnection?: ExtractedToken | undefined;
 }
 
 /**
@@ -51,6 +53,20 @@ const BEARER = /^bearer(?![!#$%&'*+\-.^_`|~0-9a-z])(?: +([^]*))?/i;
  * @param headers values by lower-case name.
  */
 export function extractToken(headers: Headers, options: ExtractOptions): ExtractedToken {
+  const { ofConnection: later } = options;
+  const handshake = ofRequest(headers, options);
+  if (later === undefined || later.kind === "none" || handshake.kind === "malformed") return handshake;
+  // The application has the handshake with its cookies: a page of another site must not add a token of its own
+  const isSame =
+    handshake.kind === "none" ||
+    later.kind === "malformed" ||
+    ("token" in handshake && "token" in later
+      ? handshake.token === later.token
+      : handshake.kind === later.kind);
+  return isSame ? later : malformed("`connection_init` and the handshake carry different tokens");
+}
+
+function ofRequest(headers: Headers, options: ExtractOptions): ExtractedToken {
   const { trustedProxy, cookie, header, alb = false, websocketProtocol: prefix } = options;
   const forwarded = trustedProxy ? headers["x-user-token"] : undefined;
   const credentials =
@@ -111,26 +127,31 @@ function fromAuthorization(values: readonly string[]): ExtractedToken {
   const [value, ...others] = values;
   if (value === undefined) return NONE;
   if (others.length > 0) return malformed("the header `authorization` is repeated");
-  return fromCredentials(value, "authorization", "bearer");
+  return fromBearer(value, "the header `authorization`", "bearer");
 }
 
 /** The caller's Authorization value, or only the token. */
 function fromProxy(values: readonly string[]): ExtractedToken {
   const [value = "", ...others] = values;
   if (others.length > 0) return malformed("the header `x-user-token` is repeated");
-  const credentials = trimBlanks(value);
-  return TOKEN68.test(credentials) && !BEARER.test(credentials)
-    ? { kind: "proxy", token: credentials }
-    : fromCredentials(value, "x-user-token", "proxy");
+  return fromCredentials(value, "the header `x-user-token`", "proxy");
 }
 
-function fromCredentials(value: string, header: string, kind: "bearer" | "proxy"): ExtractedToken {
+/** An Authorization value, or only the token. @param where - for messages */
+export function fromCredentials(value: string, where: string, kind: "proxy" | "connection"): ExtractedToken {
+  const credentials = trimBlanks(value);
+  return TOKEN68.test(credentials) && !BEARER.test(credentials)
+    ? { kind, token: credentials }
+    : fromBearer(value, where, kind);
+}
+
+function fromBearer(value: string, where: string, kind: PresentedToken["kind"]): ExtractedToken {
   const credentials = BEARER.exec(trimBlanks(value));
   if (credentials === null) return NONE;
   const token = credentials[1] ?? "";
   return TOKEN68.test(token)
     ? { kind, token }
-    : malformed(`the header \`${header}\` does not contain exactly one bearer token`);
+    : malformed(`${where} does not contain exactly one bearer token`);
 }
 
 /** RFC 6265, section 4.2.1. */

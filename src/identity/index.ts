@@ -1,3 +1,4 @@
+export { tokenOfConnection } from "./connection-params.ts";
 export { credentialPatterns, LONGEST_COOKIE_NAME, type CredentialPattern } from "./credential-patterns.ts";
 export {
   extractToken,

@@ -8,6 +8,8 @@ export interface TokenSources {
   readonly alb?: boolean;
   /** Prefix of the WebSocket subprotocol that carries the token. */
   readonly websocketProtocol?: string;
+  /** Paths of members of a GraphQL connection's first message. */
+  readonly connectionParams?: readonly (readonly string[])[];
   /** API keys of ours are accepted as bearer tokens, and withheld from the application or forwarded. */
   readonly apiKeys?: "accept" | "forward";
   /** This issuer's tokens are ours; a bearer token that is certainly not one of them is the application's own. */

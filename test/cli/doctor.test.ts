@@ -111,7 +111,7 @@ describe("cli: doctor", () => {
     }
     const empty = await folderOf({});
     const { code, stderr } = await kept.gatehouse(["doctor"], { cwd: empty.path });
-    assert.deepEqual([code, stderr.includes('nothing to look at')], [2, true]);
+    assert.deepEqual([code, stderr.includes("nothing to look at")], [2, true]);
     await empty.remove();
   });
 

@@ -34,6 +34,7 @@ describe("cli", () => {
     ["policy", "explain"],
     ["policy", "diff"],
     ["demo"],
+    ["doctor"],
     ["demo", "token"],
   ];
 

@@ -35,6 +35,7 @@ describe("decision: a decision is a permit or a denial", () => {
       DEFAULT_ALLOW: true,
       PREFLIGHT_ALLOWED: true,
       GRAPHQL_CONNECTION: true,
+      CONNECTION_HELD: true,
       GRAPHQL_ALLOWED: true,
     } as const satisfies Record<PermitReason, true>;
     for (const reason of Object.keys(REASONS) as Reason[]) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { diagnose, PROBLEMS, type Facts, type Finding, type ProblemCode } from "../../src/doctor/index.ts";
 import type { Overrides } from "../gateway/support/gateway.ts";
 import { luaOfRelease } from "../../src/cli/doctor-facts.ts";
-import { LUA_FILTERS } from "../../src/gateway/index.ts";
+import { IDENTIFY_FILTER, LUA_FILTERS } from "../../src/gateway/index.ts";
 import { selfSigned } from "../gateway/support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { bootstrapOf, configOf, factsOf, type Loose } from "./support.ts";
@@ -35,7 +35,7 @@ describe("doctor: holes in a running Envoy", () => {
     writeFileSync(join(folder, "certificate.pem"), certificate);
     writeFileSync(join(folder, "key.pem"), privateKey);
     // short ones: Envoy compiles each for each of fifty listeners
-    for (const filter of LUA_FILTERS)
+    for (const filter of [...LUA_FILTERS, IDENTIFY_FILTER])
       writeFileSync(join(folder, `${filter}.lua`), `function envoy_on_request() end -- ${filter}\n`);
   });
   after(() => {
@@ -60,6 +60,7 @@ describe("doctor: holes in a running Envoy", () => {
         "gateway.security.rate_limiting.anonymous_requests_per_second": 10,
       }),
     ],
+    ["with tokens in connection_init", () => ({ "identity.connection_params": ["authorization"] })],
     [
       "with the PROXY protocol",
       () => ({ "gateway.trusted_proxies": ["127.0.0.1"], "gateway.proxy_protocol": "tcp" }),

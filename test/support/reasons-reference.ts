@@ -47,8 +47,9 @@ const CLOSINGS = `
 ## How WebSocket connections are closed
 
 The code and reason of the CLOSE that both sides get; the record of the connection has them in \`closed\`. A connection that
-violates the protocol is closed with the code for that (1002, 1003, 1007, 1009), and GraphQL's subprotocols have their own codes
-(4400 and others).
+violates the protocol is closed with the code for that (1002, 1003, 1007, 1009), and GraphQL's subprotocols have their own codes:
+4400 for messages that are none, 4401, 4408 and 4429 for \`connection_init\` too late or twice, and 4403 with the code of a denial
+for a token in it that is refused.
 
 | reason | code | |
 |---|---|---|

@@ -34,11 +34,11 @@ local function is_known(state, decision)
   return generation > newest or slots:sub(slot * WIDTH + 1, (slot + 1) * WIDTH) == generation
 end
 
--- connections.check(decision, now) -> nil, or { code, reason, by } if the connection must be closed; and, if the
+-- connections.check(decision, now, expires_at) -> nil, or { code, reason, by } if the connection must be closed; and, if the
 -- policies have changed its plan, the text of the new plan
--- decision: what the service sent with its permission (stream.decision)
-function connections.check(decision, now)
-  local expires_at = decision[DECISION.expires_at]
+-- decision: what the service sent with its permission (stream.decision); expires_at: replaces the decision's, or nil
+function connections.check(decision, now, expires_at)
+  expires_at = expires_at or decision[DECISION.expires_at]
   if expires_at and now >= expires_at then
     return { code = 1008, reason = CLOSE.TOKEN_EXPIRED, by = CLOSED_BY.expiry }
   end

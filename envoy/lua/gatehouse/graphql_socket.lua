@@ -4,10 +4,11 @@
 local contract = require("gatehouse.contract")
 local graphql_events = require("gatehouse.graphql_events")
 local graphql_evaluate = require("gatehouse.graphql_evaluate")
+local graphql_init = require("gatehouse.graphql_init")
 local graphql_payload = require("gatehouse.graphql_payload")
 local graphql_result = require("gatehouse.graphql_result")
 local json = require("gatehouse.json")
-local GRAPHQL, SUBPROTOCOL = contract.GRAPHQL, contract.SUBPROTOCOL
+local CLOSE, GRAPHQL, SUBPROTOCOL = contract.CLOSE, contract.GRAPHQL, contract.SUBPROTOCOL
 
 local graphql_socket = {}
 
@@ -27,6 +28,8 @@ graphql_socket.protocols = {
       connection_ack = "pass", ping = "pass", pong = "pass", next = "result", error = "finish", complete = "finish",
     },
     error_payload = function(errors) return errors end,
+    -- the code of the CLOSE says it
+    refused = function() return nil end,
   },
   [SUBPROTOCOL.older] = {
     client = { connection_init = "pass", connection_terminate = "pass", start = "start", stop = "stop" },
@@ -40,6 +43,7 @@ graphql_socket.protocols = {
       local all = #errors > 1 and errors or nil
       return { message = first.message, path = first.path, extensions = first.extensions, errors = all }
     end,
+    refused = function(reason) return json.encode({ type = "connection_error", payload = { message = reason } }) end,
   },
 }
 
@@ -47,10 +51,13 @@ local Socket = {}
 Socket.__index = Socket
 
 -- A connection whose client and server have agreed on `protocol`, a name in `graphql_socket.protocols`.
---   plan  GraphqlPlanIR as plain tables
-function graphql_socket.new(plan, protocol)
+--   plan      GraphqlPlanIR as plain tables
+--   identify  function() -> graphql_init.answer about the client, asked for with its `connection_init`; nil if nobody
+--             needs to know
+function graphql_socket.new(plan, protocol, identify)
   return setmetatable({
     plan = plan,
+    identify = identify, initiated = false,
     protocol = graphql_socket.protocols[protocol],
     -- running operations, by id: { events = … or nil, bytes = size of what is kept }
     running = {}, n_running = 0, kept_bytes = 0,
@@ -140,11 +147,34 @@ function Socket:stop(text, id)
   return { deliver = text }
 end
 
+-- Whether messages of operations are still held back, because the client has not said who it is.
+function Socket:is_waiting() return self.identify ~= nil and not self.initiated end
+
+-- Nothing but `connection_init` passes first. -> what becomes of the message, or nil if it is evaluated like any other
+function Socket:initiate(text, kind)
+  if kind ~= graphql_init.INIT then
+    if self.initiated or graphql_init.EARLIER[kind] then return nil end
+    return close(4401, "connection_init must come first")
+  end
+  if self.initiated then return close(4429, "too many initialisation requests") end
+  self.initiated = true
+  if #text > contract.INIT_BYTES then return close(1009, "connection_init is too large") end
+  local answer = self.identify()
+  if not answer then return { close = 1013, reason = CLOSE.SERVICE_UNAVAILABLE, policy = true } end
+  local refused = answer.refused
+  if refused then
+    local reply = self.protocol.refused(refused.reason)
+    return { close = refused.code, reason = refused.reason, reply = reply, policy = true }
+  end
+  if answer.plan then self.plan = answer.plan.graphql end
+  return { deliver = text, identified = answer }
+end
+
 -- A text message from the client.
 --   env  value of `env` for conditions, or nil
--- -> { deliver = text }
+-- -> { deliver = text, identified = graphql_init.answer or nil }
 --    { drop = true, reply = text for the client, rule, code }
---    { close = code, reason = text }
+--    { close = code, reason = text, policy = true if that is no violation of the protocol, reply = text or nil }
 function Socket:from_client(text, env)
   local message, id, kind = parts_of(graphql_payload.decode(text))
   if not message then return close(4400, "invalid message") end
@@ -152,10 +182,12 @@ function Socket:from_client(text, env)
     if not MEMBERS[name] then return close(4400, "invalid message") end
   end
   local effect = self.protocol.client[kind]
+  if not effect then return close(4400, "invalid message type") end
+  local beginning = self.identify and self:initiate(text, kind)
+  if beginning then return beginning end
   if effect == "start" then return self:start(text, message, id, env) end
   if effect == "stop" then return self:stop(text, id) end
-  if effect == "pass" then return { deliver = text } end
-  return close(4400, "invalid message type")
+  return { deliver = text }
 end
 
 function Socket:result(text, message, id, env)

@@ -31,6 +31,7 @@ end
 --   random     function(n) -> n bytes that nobody can guess
 --   env        function() -> the value of `env` for conditions
 --   messages, mask, condition, graphql    the modules of these names; graphql is graphql_socket
+--   identify   see graphql_socket.new
 function socket.new(options)
   local plan = options.plan
   local client, server = collected(plan)
@@ -40,6 +41,9 @@ function socket.new(options)
     env = options.env,
     messages = options.messages,
     protocols = options.graphql,
+    identify = options.identify,
+    -- from the client's identification on: unix seconds
+    expires_at = nil,
     context = { evaluate = options.condition.evaluate, mask = options.mask, env = options.env },
     client = frames.reader({ masked = true, limit = plan.limit, collect = client }),
     server = frames.reader({ masked = false, limit = plan.limit, collect = server }),
@@ -64,9 +68,12 @@ end
 function Socket:accepted(protocol)
   if not self.plan.graphql then return true end
   if type(protocol) ~= "string" or not self.protocols.protocols[protocol] then return false end
-  self.graphql = self.protocols.new(self.plan.graphql, protocol)
+  self.graphql = self.protocols.new(self.plan.graphql, protocol, self.identify)
   return true
 end
+
+-- Whether the client still has to say who it is.
+function Socket:is_waiting() return self.graphql ~= nil and self.graphql:is_waiting() end
 
 -- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE in place of its next bytes.
 -- The first call counts.
@@ -150,14 +157,28 @@ function Socket:deliver_to_server(payload, binary, out)
   self.sent.delivered = self.sent.delivered + 1
 end
 
+-- The client has said who it is. No operation can have begun under the first plan.
+function Socket:identified(answer)
+  local plan = answer.plan
+  if not plan then return end
+  local client, server = collected(plan)
+  if not self.client:set(plan.limit, client) or not self.server:set(plan.limit, server) then error("a message has passed") end
+  self.plan, self.expires_at = plan, answer.expires_at
+end
+
 -- An operation, or another message of a GraphQL client: none before the server has accepted (section 4.1).
 function Socket:operation(event, out)
   if not self.graphql then return self:close(1002, "data before the handshake was over", CLOSED_BY.protocol) end
   if event.binary then return self:close(4400, "invalid message", CLOSED_BY.protocol) end
   local action = self.graphql:from_client(event.payload, self.env())
+  if action.identified then self:identified(action.identified) end
   if action.deliver then return self:deliver_to_server(action.deliver, false, out) end
   self:deny(DIRECTION.send, self.sent, { rule = action.rule })
-  if action.close then return self:close(action.close, action.reason, CLOSED_BY.protocol) end
+  if action.close then
+    -- goes to the client in front of the CLOSE
+    if action.reply then self.notices[#self.notices + 1] = action.reply end
+    return self:close(action.close, action.reason, action.policy and CLOSED_BY.policy or CLOSED_BY.protocol)
+  end
   if action.reply then self:notify(action.reply, out) end
 end
 

@@ -3,6 +3,7 @@ local condition = require("gatehouse.condition")
 local connections = require("gatehouse.connections")
 local contract = require("gatehouse.contract")
 local env = require("gatehouse.env")
+local graphql_init = require("gatehouse.graphql_init")
 local graphql_socket = require("gatehouse.graphql_socket")
 local mask = require("gatehouse.mask")
 local messages = require("gatehouse.messages")
@@ -30,9 +31,18 @@ local function random(n)
   return urandom:read(n)
 end
 
-local function make(plan)
+-- What the filter in front has noted about the client, without leaving it in the metadata, which is logged.
+local function identify(handle)
+  local notes = stream.notes(handle)
+  local text = notes and notes[NOTE.identified]
+  stream.note(handle, NOTE.identified, "")
+  return graphql_init.answer(text)
+end
+
+local function make(handle, plan, decision)
   return socket.new({
     plan = plan.websocket,
+    identify = decision[DECISION.identify] and function() return identify(handle) end or nil,
     random = random,
     env = function() return env.of(plan.websocket.environment) end,
     messages = messages,
@@ -42,14 +52,25 @@ local function make(plan)
   })
 end
 
+-- Whether the client has not said in time who it is. What the service takes for its answer does not count.
+local function is_late(handle, connection, now)
+  if not connection:is_waiting() then return false end
+  local notes = stream.notes(handle)
+  local asked_at = notes and notes[NOTE.asked_at]
+  return (asked_at or now) - connection.answered > contract.INIT_SECONDS
+end
+
 -- One chunk of one direction: whether the connection is still allowed, and which of these bytes may pass.
-local function pass(direction, connection, decision, bytes)
+local function pass(handle, direction, connection, decision, bytes)
   if direction == "from_client" and not connection.answered then
     connection.hasty = connection.hasty or bytes ~= ""
     return ""
   end
-  local closing, text = connections.check(decision, os.time())
-  if closing then
+  local now = os.time()
+  local closing, text = connections.check(decision, now, connection.expires_at)
+  if is_late(handle, connection, now) then
+    connection:close(4408, "connection_init did not come in time", CLOSED_BY.protocol)
+  elseif closing then
     connection:close(closing.code, closing.reason, closing.by)
   elseif text and text ~= connection.plan_text then
     local fresh = plan_of.read(text)
@@ -82,7 +103,7 @@ local function pump(handle, direction, connection, decision, counter)
     local size, output = chunk:length(), ""
     if not dead then
       local bytes = size > 0 and chunk:getBytes(0, size) or ""
-      local ok, result = pcall(pass, direction, connection, decision, bytes)
+      local ok, result = pcall(pass, handle, direction, connection, decision, bytes)
       if ok and type(result) == "string" then output = result else dead = true end
     end
     -- setBytes sets a length in the request's headers if they have not been sent yet, so it is only called if needed
@@ -95,7 +116,7 @@ end
 
 -- upgrade.request(handle, plan, decision): client to server. Yields until the stream ends.
 function upgrade.request(handle, plan, decision)
-  local connection = make(plan)
+  local connection = make(handle, plan, decision)
   open[decision[DECISION.decision_id]] = connection
   -- what follows a handshake is not a body
   handle:headers():remove("content-length")
@@ -134,7 +155,7 @@ end
 function upgrade.response(handle, plan, decision)
   local connection = open[decision[DECISION.decision_id]]
   if not connection then error("a response without its request") end
-  connection.answered = true
+  connection.answered = os.time()
   local reason = fault(handle:headers(), connection) or (not proven(handle, decision) and UNREAD.accept) or nil
   if reason then
     -- the server considers the connection open: close its side, too

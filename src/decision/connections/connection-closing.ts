@@ -20,13 +20,16 @@ export const SESSION_ENDED: Closing = { code: POLICY_VIOLATION, reason: "SESSION
  */
 export const NO_ROOM_FOR_PLAN: Closing = { code: COME_AGAIN, reason: CLOSE.POLICY_CHANGED };
 
+/** It is not known, not any more, or its first message was already asked about. */
+export const UNKNOWN_CONNECTION: Closing = { code: TRY_AGAIN_LATER, reason: CLOSE.SERVICE_UNAVAILABLE };
+
 /** It was accepted without an identity, but its lifetime and what ends it depend on the identity. */
 export const NOW_IDENTIFIED: Closing = { code: COME_AGAIN, reason: "IDENTITY_CHANGED" };
 
 /** What the client is told: that its permission has ended, or that the server has failed. */
 export function closingFor(reason: DenialReason): Closing {
   const { status, code } = REASONS[reason];
-  if (status === 503) return { code: TRY_AGAIN_LATER, reason: code };
+  if (status === 503 || status === 429) return { code: TRY_AGAIN_LATER, reason: code };
   if (status === 500) return { code: INTERNAL_ERROR, reason: code };
   return { code: POLICY_VIOLATION, reason: status === 401 ? code : CLOSE.POLICY_CHANGED };
 }

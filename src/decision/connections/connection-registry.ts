@@ -1,23 +1,27 @@
 import { every, type Job } from "../../runtime/every.ts";
 import { NO_ROOM_FOR_PLAN, SESSION_ENDED, type Closing } from "./connection-closing.ts";
-import { endOf, hashOf, isListed, type ConnectionEntry } from "./connection-entry.ts";
+import {
+  directivesFor,
+  endOf,
+  hashOf,
+  identifyEntry,
+  isListed,
+  type ConnectionEntry,
+} from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
-import { bytesOf, ConnectionSpace } from "./connection-space.ts";
+import { ConnectionHolders } from "./connection-holders.ts";
+import { bytesOf } from "./connection-space.ts";
 import type {
   ConnectionRegistryOptions,
   ConnectionDirectives,
+  Identified,
   LiveConnection,
   Reevaluation,
 } from "./connection-types.ts";
 import { EvaluationRounds, type ConnectionChange } from "./evaluation-rounds.ts";
 import { RecentIds } from "./recent-ids.ts";
 
-export type {
-  ConnectionRegistryOptions,
-  ConnectionDirectives,
-  LiveConnection,
-  Reevaluation,
-} from "./connection-types.ts";
+export type * from "./connection-types.ts";
 
 const SWEEP_MS = 5_000;
 /** Envoy reports every ten seconds (src/gateway/listener.ts); up to three reports may be lost. */
@@ -53,7 +57,7 @@ export class ConnectionRegistry {
   /** Request ids whose clients disconnected. */
   readonly #abandoned = new RecentIds(MOST_ABANDONED);
   readonly #slots = new ConnectionSlots();
-  readonly #space: ConnectionSpace;
+  readonly #holders: ConnectionHolders;
   /** Stopwatch time. */
   #sweptAt: number;
   #planCharacters = 0;
@@ -63,7 +67,7 @@ export class ConnectionRegistry {
   constructor(options: ConnectionRegistryOptions) {
     this.#options = options;
     this.#capacity = options.capacity ?? 10_000;
-    this.#space = new ConnectionSpace(this.#capacity, options.perHolder?.limit);
+    this.#holders = new ConnectionHolders(this.#capacity, options.perHolder);
     this.#planSpace = options.planSpace ?? 2 * 1024 * 1024;
     this.#clock = options.clock ?? Date.now;
     this.#stopwatch = options.stopwatch ?? (() => performance.now());
@@ -105,7 +109,7 @@ export class ConnectionRegistry {
     if (this.#entries.size >= this.#capacity) return false;
     if ((access.raw.body?.bytes.length ?? 0) > MAX_BODY) return false;
     const bytes = bytesOf(access);
-    if (!this.#space.hasRoomFor(bytes)) return false;
+    if (!this.#holders.hasRoomFor(bytes)) return false;
     // it may have been decided before the last change
     const { current: round } = this.#rounds;
     const entry: ConnectionEntry = {
@@ -116,8 +120,7 @@ export class ConnectionRegistry {
     this.#entries.set(decisionId, entry);
     this.#handshakes.set(handshake, entry);
     this.#requests.set(access.requestId, entry);
-    this.#space.add(holder, bytes);
-    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, 1);
+    this.#holders.count(holder, 1, bytes);
     this.#count();
     // the evaluation that let it in may have begun before the last change
     if (access.receivedAt <= this.#rounds.changedAt) void this.#rounds.repeat(entry);
@@ -130,16 +133,48 @@ export class ConnectionRegistry {
     holder,
     access,
   }: Pick<LiveConnection, "handshake" | "holder"> & Partial<Pick<LiveConnection, "access">>): boolean {
-    const { perHolder } = this.#options;
-    if (perHolder === undefined || holder === undefined) return true;
     if (handshake !== undefined && this.#handshakes.has(handshake)) return true;
-    if (access !== undefined && !this.#space.isWithinLimit(holder, bytesOf(access))) return false;
-    return perHolder.counts.of(holder) < perHolder.limit;
+    return this.#holders.isWithinLimit(holder, access);
   }
 
   /** The slot by which Envoy's Lua finds the connection; undefined if it is not registered. */
   slotOf(decisionId: string): ConnectionSlot | undefined {
     return this.#find(decisionId)?.slot;
+  }
+
+  /** @returns a connection whose first message has come; only once, and only while it is permitted as it is */
+  begin(decisionId: string): Pick<LiveConnection, "access" | "holder" | "held"> | undefined {
+    const entry = this.#find(decisionId);
+    if (entry === undefined || isListed(entry) || entry.hasBegun === true) return undefined;
+    entry.hasBegun = true;
+    return entry.connection;
+  }
+
+  /**
+   * The client of a connection has said who it is: from now on, the connection is this one.
+   *
+   * @returns why it cannot be: it has ended or must, or its handshake takes too much memory with the token
+   */
+  identify(
+    decisionId: string,
+    identified: Identified,
+  ): "CONNECTION_ENDED" | "TOO_MANY_CONNECTIONS" | undefined {
+    const entry = this.#find(decisionId);
+    // Envoy has been told about the end, or about another plan
+    if (entry === undefined || isListed(entry)) return "CONNECTION_ENDED";
+    if (!this.#holders.hasRoomFor(bytesOf(identified.access) - entry.bytes)) return "TOO_MANY_CONNECTIONS";
+    this.#holders.count(entry.connection.holder, -1, entry.bytes);
+    identifyEntry(entry, identified);
+    this.#holders.count(identified.holder, 1, entry.bytes);
+    // the decision may have used what was in force before the last change
+    if (identified.access.receivedAt <= this.#rounds.changedAt) void this.#rounds.repeat(entry);
+    return undefined;
+  }
+
+  /** Closes a connection whose client may not use it. */
+  refuse(decisionId: string, closing: Closing): void {
+    const entry = this.#find(decisionId);
+    if (entry !== undefined && entry.closing === undefined) this.#close(entry, closing);
   }
 
   /** Call if the decision is not carried out after all. Another decision on the same handshake may be. */
@@ -266,14 +301,7 @@ export class ConnectionRegistry {
   }
 
   directives(): ConnectionDirectives {
-    const closed: [string, Closing][] = [];
-    const plans: [string, string][] = [];
-    for (const { ids, closing, newPlan } of this.#entries.values())
-      for (const id of ids) {
-        if (closing !== undefined) closed.push([id, closing]);
-        else if (newPlan !== undefined) plans.push([id, newPlan]);
-      }
-    return { closed: Object.fromEntries(closed), plans: Object.fromEntries(plans) };
+    return directivesFor(this.#entries.values());
   }
 
   /** The known connections, for Envoy's Lua. */
@@ -335,8 +363,7 @@ export class ConnectionRegistry {
     this.#handshakes.delete(handshake);
     if (this.#requests.get(access.requestId) === entry) this.#requests.delete(access.requestId);
     this.#slots.free(entry.slot);
-    this.#space.add(holder, -entry.bytes);
-    if (holder !== undefined) this.#options.perHolder?.counts.add(holder, -1);
+    this.#holders.count(holder, -1, entry.bytes);
     this.#planCharacters -= entry.newPlan?.length ?? 0;
   }
 

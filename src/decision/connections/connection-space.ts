@@ -8,8 +8,10 @@ const LEAST_BYTES = 1_048_576;
 const OVERHEAD_BYTES = 64;
 
 /** @returns the approximate memory, in bytes, of a handshake that is kept for reevaluation */
-export function bytesOf({ raw }: AccessRequest): number {
+export function bytesOf({ raw, ofConnection }: AccessRequest): number {
   let bytes = OVERHEAD_BYTES + raw.target.length + raw.host.length + (raw.body?.bytes.length ?? 0);
+  if (ofConnection !== undefined && "token" in ofConnection)
+    bytes += OVERHEAD_BYTES + ofConnection.token.length;
   for (const [name, value] of raw.headers) bytes += OVERHEAD_BYTES + name.length + value.length;
   return bytes;
 }

@@ -20,14 +20,15 @@ export interface DecidedBy {
  * that identified nobody.
  */
 export function isSteady(
-  { raw }: AccessRequest,
+  { raw, ofConnection = { kind: "none" } }: AccessRequest,
   { request, identity, accepted, alsoRead }: Permit,
   { policies, state }: DecidedBy,
 ): boolean {
   if (request === undefined || policies === undefined) return false;
   // its other readings have rules of their own
   if (accepted.length > 0 || alsoRead !== undefined) return false;
-  if (identity === undefined && raw.headers.some(([name]) => CREDENTIALS.has(name))) return false;
+  const hasCredentials = ofConnection.kind !== "none" || raw.headers.some(([name]) => CREDENTIALS.has(name));
+  if (identity === undefined && hasCredentials) return false;
   const customer = state && identity && customerOf(identity, state);
   if (customer?.authentication.max_session_duration !== undefined) return false;
   const own = (customer?.policy_sets ?? []).map((name) => policies.customers.get(name));

@@ -20,11 +20,19 @@ export interface LiveConnection {
   readonly handshake?: string | undefined;
   /** The holder against whose limit it counts. */
   readonly holder?: string | undefined;
+  /** Nothing passes on it before its client says who it is. */
+  readonly held?: boolean;
   /** Its decision stays the same until a call of ConnectionRegistry.reevaluate concerns it. */
   readonly steady?: boolean;
   /** Envoy reports it every few seconds while it is open. If the reports stop, it has ended. */
   readonly reported?: boolean;
 }
+
+/** What changes about a connection when its client has said who it is. */
+export type Identified = Pick<
+  LiveConnection,
+  "access" | "planText" | "expiresAt" | "identity" | "holder" | "held" | "steady"
+>;
 
 /** The result of evaluating a connection's handshake again. */
 export type Reevaluation =

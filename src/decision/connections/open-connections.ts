@@ -47,6 +47,7 @@ export function createOpenConnections(
         identity,
         handshake,
         holder,
+        held: permit.reason === "CONNECTION_HELD",
         steady: isSteady(access, permit, decidedBy()),
         reported: reported && hearsProxy,
       });

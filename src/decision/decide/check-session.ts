@@ -32,7 +32,8 @@ export function checkSession(caller: Caller, check: SessionCheck): Caller {
   if (identity === undefined) return caller;
   const refusal = refusalOf(identity, check);
   if (refusal === undefined) return caller;
-  const final = caller.byCookie !== true && refusal.reason !== "CUSTOMER_STATE_NOT_READY";
+  const final =
+    caller.byMessage === true || (caller.byCookie !== true && refusal.reason !== "CUSTOMER_STATE_NOT_READY");
   return { failure: { ...refusal, detail: detailOf(identity, refusal.reason, check), final } };
 }
 

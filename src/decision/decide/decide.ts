@@ -21,6 +21,7 @@ import {
   type EvaluationDependencies,
 } from "./evaluation-context.ts";
 import { readingsAt } from "./forwarded-host.ts";
+import { holdForIdentity } from "./hold-connection.ts";
 import { hasOtherRules } from "./other-rules.ts";
 import { armOf, evaluateArm } from "./rollout-arm.ts";
 import { createRouteFinder, type RouteSettings } from "./route-limits.ts";
@@ -227,10 +228,13 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           bySets(evaluation),
         ),
       );
+      const isHeldBack = dependencies.tokens?.connectionParams !== undefined;
       const final = refused
         ? // a denial's record names the caller
           andThen(decided, (decision) => (decision.verdict === "DENY" ? { ...decision, identity } : decision))
-        : decided;
+        : isHeldBack
+          ? andThen(decided, (decision) => holdForIdentity(decision, evaluation))
+          : decided;
       const { candidate } = policies;
       const { shadow } = dependencies;
       if (candidate?.mode !== "shadow" || shadow === undefined) return final;
@@ -240,7 +244,10 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         return decision;
       });
     };
-    const decided = andThen(identify(canonical.request, proxy.trusted, proxy.clientIp), proceed);
+    const decided = andThen(
+      identify(canonical.request, proxy.trusted, proxy.clientIp, access.ofConnection),
+      proceed,
+    );
     if (route === undefined) return decided;
     return andThen(decided, (decision) => (decision.verdict === "ALLOW" ? { ...decision, route } : decision));
   };

@@ -1,4 +1,10 @@
-import { extractToken, isAmbient, type PresentedToken, type TokenSources } from "../../identity/index.ts";
+import {
+  extractToken,
+  isAmbient,
+  type ExtractedToken,
+  type PresentedToken,
+  type TokenSources,
+} from "../../identity/index.ts";
 import type { Identity, IdentityFailure, IdentityResult, TokenVerifier } from "../../identity/types.ts";
 import type { StateReason } from "../../reasons.ts";
 import type { CanonicalRequest } from "../../request/index.ts";
@@ -10,6 +16,8 @@ export interface Caller {
   readonly identity?: Identity;
   /** The token, valid or not, comes from a cookie, or from a header derived from one: a browser sends it automatically. */
   readonly byCookie?: true;
+  /** The token comes from the first message of a connection, after which nobody asks again. */
+  readonly byMessage?: true;
   /** Why the cookie does not count for this request, whatever it contains. */
   readonly cookieWithheld?: string;
   readonly failure?: CallerFailure;
@@ -30,6 +38,7 @@ export type Identify = (
   request: CanonicalRequest,
   trustedProxy: boolean,
   clientIp: string,
+  ofConnection?: ExtractedToken,
 ) => Caller | Promise<Caller>;
 
 export interface IdentifyOptions extends TokenSources {
@@ -54,8 +63,8 @@ export function createIdentify(
     if (!result.ok && !NOT_THE_CALLERS.has(result.reason)) failed?.();
     return result;
   };
-  return (request, trustedProxy, clientIp) => {
-    const token = extractToken(request.headers, { trustedProxy, ...sources });
+  return (request, trustedProxy, clientIp, ofConnection) => {
+    const token = extractToken(request.headers, { trustedProxy, ofConnection, ...sources });
     if (token.kind === "none") return {};
     if (token.kind === "foreign") {
       const detail = "the bearer token is opaque, or names another issuer";
@@ -63,7 +72,7 @@ export function createIdentify(
     }
     if (token.kind === "malformed") {
       // a token that was presented on purpose is in doubt, whatever browsers add to it
-      const { kind } = extractToken(request.headers, { trustedProxy, ...onPurpose });
+      const { kind } = extractToken(request.headers, { trustedProxy, ofConnection, ...onPurpose });
       const final = kind !== "none" && kind !== "foreign";
       return {
         failure: { reason: "TOKEN_MALFORMED", detail: token.detail, final },
@@ -71,10 +80,14 @@ export function createIdentify(
       };
     }
     const toCaller = (result: IdentityResult): Caller => {
-      const cookie = isAmbient(token.kind) && { byCookie: true as const };
-      if (result.ok) return { identity: result.identity, ...cookie };
-      const final = !isAmbient(token.kind) && !NOT_THE_CALLERS.has(result.reason);
-      return { failure: { reason: result.reason, detail: result.detail, final }, ...cookie };
+      const byMessage = token.kind === "connection";
+      const how = {
+        ...(isAmbient(token.kind) && { byCookie: true as const }),
+        ...(byMessage && { byMessage }),
+      };
+      if (result.ok) return { identity: result.identity, ...how };
+      const final = byMessage || (!isAmbient(token.kind) && !NOT_THE_CALLERS.has(result.reason));
+      return { failure: { reason: result.reason, detail: result.detail, final }, ...how };
     };
     const known = verifierOf(token).cached(token.token);
     return known === undefined ? verify(token, clientIp).then(toCaller) : toCaller(known);

@@ -9,6 +9,8 @@ export interface CarriedPlan {
   readonly text: string;
   /** Present if a WebSocket handshake was permitted. */
   readonly websocket: boolean;
+  /** Present if its messages are GraphQL operations. */
+  readonly graphql: boolean;
   /** Expiry of the connection in Unix seconds: that of the caller's token, or one day. */
   readonly expiresAt: number;
   /** The connection's slot; absent if the connection is not registered. */
@@ -25,6 +27,7 @@ export function carriedPlan(plan: PlanIR, identity: Identity | undefined, decisi
     decisionId,
     text: JSON.stringify(plan),
     websocket: plan.websocket !== undefined,
+    graphql: plan.websocket?.graphql !== undefined,
     expiresAt: Math.min(identity?.expiresAt ?? Infinity, Math.floor(Date.now() / 1000) + LONGEST_SECONDS),
   };
 }

@@ -3,6 +3,11 @@ export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
 export { GIVEN_UP } from "./door.ts";
 export type { DecodedCheck, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
+export {
+  createIdentifyConnection,
+  type IdentifiedConnection,
+  type IdentifyConnection,
+} from "./identify-connection.ts";
 export { createLoadShedding } from "./load-shedding.ts";
 export { nextDecisionId } from "./record.ts";
 export { serveDoor, type ServingDependencies } from "./serve-door.ts";

@@ -194,6 +194,8 @@ function replayWith(record: DecisionRecord, snapshot: Snapshot, hash: InputHash 
   const repeated = repeatDecision(inputs, snapshot, subject, hash);
   if (!repeated.ok) return { kind: "not_replayable", reasons: repeated.lacks };
   const { decision, plan, lacks } = repeated;
+  // it was held because of that, and would be again; what its client was permitted then is another record
+  if (record.reason === "CONNECTION_HELD" && decision.reason === "IDENTITY_REQUIRED") return UNCHANGED;
   if (decision.verdict !== record.decision) return verdictChange(record, inputs, decision);
   if (decision.verdict === "DENY") return UNCHANGED;
   if (plan === undefined) return { kind: "not_replayable", reasons: lacks };

@@ -91,12 +91,17 @@ function upgrades({ manager }: HttpChain, { action }: RouteView): boolean {
   return all !== undefined && at(all, "enabled") !== false;
 }
 
+/** Settings of a filter stand before its text. */
+function withoutSettings(script: string): string {
+  return script.replace(/^(?:GATEHOUSE_[A-Z_]+ = [^\n]*\n)+/, "");
+}
+
 function scripts(chain: HttpChain, { lua }: Facts): readonly Finding[] {
   return chain.filters.flatMap(({ name, config }): Finding[] => {
     const script = lua.get(name);
     if (script === undefined) return [];
     const there = textAt(config, "default_source_code", "inline_string");
-    return there === script
+    return withoutSettings(there ?? "") === script
       ? []
       : [{ code: "LUA_OF_ANOTHER_RELEASE", where: chain.where, detail: `filter ${name}` }];
   });

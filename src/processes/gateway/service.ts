@@ -1,6 +1,6 @@
 import { createAuditLog } from "../../audit/index.ts";
 import { ArmCounter, type ArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
-import { DEFAULT_IDENTITY_HEADERS, tokenSources, type GatewayConfig } from "../../config/index.ts";
+import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
 import type { UndecidedEntry } from "../../extauthz/access-log-decode.ts";
 import { ConnectionCounts } from "../../decision/connections/connection-counts.ts";
 import { ConnectionState } from "../../decision/connections/connection-state.ts";
@@ -10,8 +10,10 @@ import { gatherIds, takeConnectionMessage } from "../../decision/connections/con
 import { createDecider, type DeciderDependencies } from "../../decision/decide/decide.ts";
 import { connectionsPerUser, decisionSettings, frontProxyOptions } from "./decision-settings.ts";
 import {
+  createIdentifyConnection,
   createLoadShedding,
   DecisionPoint,
+  type IdentifyConnection,
   nextDecisionId,
   type ServingDependencies,
 } from "../../decision/point/index.ts";
@@ -21,6 +23,7 @@ import { createIdentify } from "../../decision/decide/identify.ts";
 import { createIdentityHeaders } from "../../decision/headers/identity-headers.ts";
 import { createOpenConnections } from "../../decision/connections/open-connections.ts";
 import { reevaluationOf } from "../../decision/connections/reevaluation.ts";
+import { ownClusterOf } from "../../envoy-contract.ts";
 import { isReleaseOrder, type ReleaseReport } from "../../decision/policies/release-messages.ts";
 import { ReleaseReceiver } from "../../decision/policies/release-receiver.ts";
 import { VerdictCache } from "../../decision/decide/verdict-cache.ts";
@@ -36,6 +39,7 @@ import { attributeSources } from "./attribute-sources.ts";
 import { inputProtection } from "./input-protection.ts";
 import { albOptions, identityOptions } from "./identity-options.ts";
 import { createShadow } from "./shadow.ts";
+import { usableTokenSources } from "./usable-token-sources.ts";
 import { isRolloutChangeMessage } from "./rollout-changes.ts";
 import { forgedHeadersOf } from "./provisions.ts";
 import { callersOf } from "./callers.ts";
@@ -60,6 +64,8 @@ import { andThen } from "../../decision/promise-or-value.ts";
 /** The decision service of one process, without the server in front of it. */
 export interface Service {
   readonly check: CheckHandler;
+  /** Identifies the clients of connections by their first messages; absent if that is not configured. */
+  readonly identify?: IdentifyConnection;
   /** Handles Envoy's access-log entries about requests that have ended. */
   readonly accessLog: AccessLogHandler;
   /** Handles messages from the supervisor, or forwarded by it from another process; ignores other messages. */
@@ -121,7 +127,7 @@ export async function createService(
     ...(link && { intake: recordIntake(link.client) }),
   });
   const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
-  const tokens = tokenSources(config);
+  const tokens = usableTokenSources(config, { hearsEnvoy, worker, log });
   const alb =
     tokens.alb === true
       ? createAlbVerifier(albOptions(config), identityOptions(config), { metrics, log })
@@ -158,6 +164,7 @@ export async function createService(
     ),
     sources,
     ...decisionSettings(config),
+    tokens,
     ...(link && {
       controlPlane: {
         state: () => link.feed.current,
@@ -234,12 +241,19 @@ export async function createService(
     connections: createOpenConnections(registry, { decidedBy, hearsProxy: hearsEnvoy }),
     log,
   };
+  const identify =
+    tokens.connectionParams === undefined
+      ? undefined
+      : createIdentifyConnection({
+          ...{ point, registry, tokens, decidedBy, nextDecisionId },
+          decisionTimeout: config.authz.decision_timeout,
+        });
   const tells = config.audit.outcomes || gateway.access_log !== "off";
   const check = createCheck({
     ...serving,
     decisionTimeout: config.authz.decision_timeout,
     queueTimeout: config.authz.queue_timeout,
-    place: state.place,
+    place: { ...state.place, ...(identify && { identify: ownClusterOf(worker) }) },
     ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
   });
@@ -283,6 +297,7 @@ export async function createService(
 
   return {
     check,
+    ...(identify && { identify }),
     accessLog,
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);

@@ -61,7 +61,10 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     startAuthzServer({
       listen,
       check: service.check,
-      ...(isOurs(listen, plan.tls) && { accessLog: service.accessLog }),
+      ...(isOurs(listen, plan.tls) && {
+        accessLog: service.accessLog,
+        ...(service.identify && { identify: service.identify }),
+      }),
       health,
       log,
       ...(plan.tls && { tls: plan.tls }),

@@ -282,6 +282,15 @@ websocket_policies: [{ connection: { path: "/{any}", condition: "true" } }]
     });
   }
 
+  it("a token of a first message that identifies nobody may come to mean something", async () => {
+    const { decision } = await decide({ set: PATH, claims: null });
+    assert.ok(decision.verdict === "ALLOW");
+    const by = { policies: { main: snapshotOf(PATH), customers: new Map() }, state: undefined };
+    const access = accessOf({ path: "/feed" });
+    assert.equal(isSteady({ ...access, ofConnection: { kind: "none" } }, decision, by), true);
+    assert.equal(isSteady({ ...access, ofConnection: { kind: "foreign" } }, decision, by), false);
+  });
+
   it("a change of customers and users concerns their connections", () => {
     const of = (userId: string, customer?: string, subject?: string) => ({
       identity: {

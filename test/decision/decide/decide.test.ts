@@ -309,6 +309,7 @@ describe("decision: decide", () => {
         "AUDIT_UNAVAILABLE", // the decision point, as the next two
         "DEADLINE_EXCEEDED",
         "INTERNAL_ERROR",
+        ...(["CONNECTION_ENDED", "CONNECTION_HELD"] as const), // identify-connection.test.ts, hold-connection.test.ts
         "TOO_MANY_CONNECTIONS", // the door, as the next three
         "TOO_MANY_CONNECTIONS_OF_USER",
         "PLAN_NOT_ENFORCEABLE",

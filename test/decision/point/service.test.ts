@@ -49,7 +49,11 @@ describe("service", () => {
   });
 
   /** The service that a configuration describes. */
-  async function serviceOf(overrides: Readonly<Record<string, unknown>> = {}, start = true) {
+  async function serviceOf(
+    overrides: Readonly<Record<string, unknown>> = {},
+    start = true,
+    hearsEnvoy = true,
+  ) {
     const loaded = loadGatewayConfig({
       env: {},
       overrides: {
@@ -70,7 +74,7 @@ describe("service", () => {
       log: silentLog,
       worker: 0,
       stateDirectory: join(directory, "connections"),
-      hearsEnvoy: true,
+      hearsEnvoy,
       broadcast: (message) => {
         service.onMessage(message);
       },
@@ -106,6 +110,29 @@ describe("service", () => {
     };
     return { service, ask, metrics, startAll };
   }
+
+  it("lets the first message of a connection say who its client is only if nobody but our Envoy can ask", async () => {
+    await writeFile(
+      join(directory, "policies/default.yaml"),
+      "graphql_policies:\n  - { query: me, condition: exists(user.id) }\n" +
+        "websocket_policies:\n  - connection: { path: /graphql, condition: exists(user.id) }\n",
+    );
+    const handshake = [
+      ["connection", "Upgrade"],
+      ["upgrade", "websocket"],
+      ["sec-websocket-protocol", "graphql-transport-ws"],
+    ] as const;
+    const configured = { "identity.connection_params": ["authorization"] };
+    for (const [overrides, hearsEnvoy, status] of [
+      [configured, true, 200],
+      [configured, false, 401],
+      [{}, true, 401],
+    ] as const) {
+      const { service, ask } = await serviceOf(overrides, true, hearsEnvoy);
+      assert.equal(service.identify !== undefined, status === 200);
+      assert.equal((await ask("/graphql", handshake)).status, status);
+    }
+  });
 
   it("answers 503 until it was started, then by its policies", async () => {
     const { service, ask, startAll } = await serviceOf({}, false);

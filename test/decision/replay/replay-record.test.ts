@@ -160,6 +160,24 @@ describe("replaying a record", () => {
     assert.equal(outcomeOf(kept, { candidate: shop('args.id == "o1"') }), "unchanged");
   });
 
+  it("says of a held connection that it would be held again, or not", async () => {
+    const set = (condition: string) =>
+      snapshotOf(
+        "graphql_policies:\n  - { query: me, condition: true }\n" +
+          `websocket_policies:\n  - connection: { path: /graphql, condition: '${condition}' }\n`,
+      );
+    const headers = [
+      ["connection", "Upgrade"],
+      ["upgrade", "websocket"],
+      ["sec-websocket-protocol", "graphql-transport-ws"],
+    ] as const;
+    const record = await recordOf(set("exists(user.id)"), { path: "/graphql", headers });
+    assert.equal(record.reason, "CONNECTION_HELD");
+    assert.equal(outcomeOf(record, { candidate: set("exists(user.id)") }), "unchanged");
+    assert.equal(outcomeOf(record, { candidate: set('user.role == "admin"') }), "unchanged");
+    assert.equal(outcomeOf(record, { candidate: set("false") }), "loses");
+  });
+
   it("compares which messages of a WebSocket connection pass", async () => {
     const chat = (role: string, condition = "true") =>
       snapshotOf(

@@ -34,6 +34,7 @@ export function decidesFor(release: PolicyRelease, user: ValueObject | undefined
     verifier: UNUSED_VERIFIER,
     policies: () => release,
     identify: () => (identity ? { identity } : {}),
+    tokens: { connectionParams: [["authorization"]] },
     keepInputs,
   });
 }

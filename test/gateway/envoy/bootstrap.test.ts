@@ -99,6 +99,7 @@ describe("gateway bootstrap", () => {
     ["a pool of one", () => ({ "gateway.performance.connection_pool_size": 1 })],
     ["an admin port", () => ({ "gateway.envoy_admin": "127.0.0.1:9901" })],
     ["IPv6", () => ({ "gateway.listen_address": "::1", "gateway.envoy_admin": "[::1]:9901" })],
+    ["tokens in first messages", () => ({ "identity.connection_params": ["authorization"] })],
     ["tracing", () => ({ "telemetry.tracing.endpoint": "http://127.0.0.1:4318/" })],
     ["tracing over https", () => ({ "telemetry.tracing.endpoint": "https://otlp.test" })],
     ["no identity headers", () => ({ "identity.headers": {} })],

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
+import { IDENTIFY } from "../../../src/envoy-contract.ts";
 
 /** What a test reads of an `envoy.service.auth.v3.CheckRequest`. */
 export interface Check {
@@ -25,6 +26,9 @@ export interface Check {
 }
 
 export type CheckAnswer = Readonly<Record<string, unknown>>;
+/** What a service says to the first message of a connection; `never`: nothing at all, `fails`: an error of gRPC. */
+export type Identify = (decisionId: string, text: string) => IdentifyAnswer | Promise<IdentifyAnswer>;
+export type IdentifyAnswer = string | Buffer;
 /** `never`: no answer at all. */
 export type Decide = (check: Check) => CheckAnswer | "never";
 
@@ -48,17 +52,18 @@ const definition = loadSync("envoy/service/auth/v3/external_auth.proto", {
 });
 
 const passBytes = (bytes: Buffer) => bytes;
-const health = {
-  Check: {
-    path: "/grpc.health.v1.Health/Check",
+const inBytes = (path: string) =>
+  ({
+    path,
     requestStream: false,
     responseStream: false,
     requestSerialize: passBytes,
     requestDeserialize: passBytes,
     responseSerialize: passBytes,
     responseDeserialize: passBytes,
-  },
-} as const;
+  }) as const;
+const health = { Check: inBytes("/grpc.health.v1.Health/Check") } as const;
+const connections = { Identify: inBytes(IDENTIFY.path) } as const;
 /** `HealthCheckResponse { status: SERVING }` */
 const SERVING = Buffer.from([0x08, 0x01]);
 
@@ -73,6 +78,9 @@ function final(answer: CheckAnswer): CheckAnswer {
 export class AuthzStub {
   readonly checks: Check[] = [];
   decide: Decide = () => ALLOW;
+  /** Calls for first messages that came. */
+  readonly identified: { readonly decisionId: string; readonly text: string }[] = [];
+  identify: Identify = () => "fails";
   port = 0;
   readonly #server = new grpc.Server();
 
@@ -88,6 +96,17 @@ export class AuthzStub {
     this.#server.addService(health, {
       Check: (_: unknown, respond: grpc.sendUnaryData<Buffer>) => {
         respond(null, SERVING);
+      },
+    });
+    this.#server.addService(connections, {
+      Identify: (call: grpc.ServerUnaryCall<Buffer, Buffer>, respond: grpc.sendUnaryData<Buffer>) => {
+        const [decisionId = "", ...lines] = call.request.toString().split("\n");
+        const text = lines.join("\n");
+        this.identified.push({ decisionId, text });
+        void Promise.resolve(this.identify(decisionId, text)).then((answer) => {
+          if (answer === "fails") respond({ code: grpc.status.INTERNAL });
+          else if (answer !== "never") respond(null, Buffer.from(answer));
+        });
       },
     });
     this.port = await new Promise((resolve, reject) => {
