@@ -10,7 +10,7 @@ import type {
 } from "../ir.ts";
 import { compareConditions, type Change } from "./compare.ts";
 import { requestDomains } from "./request-domains.ts";
-import { areMethodsShared, overlap } from "./routes.ts";
+import { areMethodsShared, overlap } from "./overlap.ts";
 import { placed, reasons, witnesses, type RuleChange } from "./rule-change.ts";
 
 /** A condition that is found by a key in both sets. What it decides does not depend on other rules. */

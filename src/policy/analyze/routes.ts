@@ -1,6 +1,9 @@
-import type { PathRuleIR, PolicySetIR, SegmentIR } from "../ir.ts";
-import { foldCase } from "../match/fold.ts";
+import type { PathRuleIR, PolicySetIR } from "../ir.ts";
 import { createMatcher } from "../match/matcher.ts";
+import { shapeOf } from "../pattern/shape.ts";
+import { ExamplePaths, literalsAt } from "./example-paths.ts";
+import { areMethodsShared, overlap } from "./overlap.ts";
+import { RulesByPath } from "./rules-by-path.ts";
 
 /** What decides a request: a rule, the default, or that only the spelling of its path differs from a rule's. */
 export type Decider = PathRuleIR | "default" | "spelling";
@@ -37,15 +40,19 @@ const UNNAMED = "PURGE";
 const COMMON = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Lists which deciders decide a request together.
+ * Lists which deciders decide a request together, except rules that are in both sets with the same condition.
+ *
+ * What decides a request depends only on the rules whose paths it matches, in any spelling. So the decider is another
+ * rule only where a rule was added or removed that overlaps both.
  *
  * A path with invented names where a pattern has no literal matches as few rules as any path of the two patterns. So if
  * another rule decides for it, that rule decides for all of them, and the pair has no request. All numbers of segments
  * below `/**` that patterns can distinguish are tried.
  */
 export function* routePairs(before: PolicySetIR, after: PolicySetIR): Generator<RoutePair> {
-  const rules = [...before.rules, ...after.rules];
-  const paths = new Paths(rules);
+  const old = new RulesByPath(before.rules);
+  const now = new RulesByPath(after.rules);
+  const paths = new ExamplePaths([...before.rules, ...after.rules]);
   const decide = [before, after].map((set) => {
     const matcher = createMatcher(set);
     return (method: string, segments: readonly string[]): Decider => {
@@ -53,41 +60,123 @@ export function* routePairs(before: PolicySetIR, after: PolicySetIR): Generator<
       return match.kind === "rule" ? match.rule : match.kind === "case" ? "spelling" : "default";
     };
   });
-  const pairOf = (one: Decider, other: Decider, examples: readonly string[][], spelled?: PathRuleIR) =>
-    routePair(
+  const pairOf = (one: Decider, other: Decider, examples: readonly string[][], spelled?: PathRuleIR) => {
+    const [rule = spelled] = [one, other].filter((decider) => typeof decider === "object");
+    const segments = rule?.segments ?? [];
+    return routePair(
       [one, other],
-      (method, segments) => decide[0]?.(method, segments) === one && decide[1]?.(method, segments) === other,
+      (method, path) => decide[0]?.(method, path) === one && decide[1]?.(method, path) === other,
       examples,
-      rules,
+      [...old.overlapping(segments), ...now.overlapping(segments)],
       spelled,
     );
+  };
 
+  const pairs = candidatesOf(before, after, old, now);
   for (const rule of before.rules) {
-    for (const other of after.rules) {
-      if (areMethodsShared(rule.method, other.method) && overlap(rule.segments, other.segments, same))
+    for (const other of inOrder(pairs.rules.get(rule), after.rules)) {
+      if (areMethodsShared(rule.method, other.method) && overlap(rule.segments, other.segments))
         yield* pairOf(rule, other, paths.of([rule, other]));
     }
-    yield* pairOf(rule, "default", paths.of([rule]));
+    if (pairs.moved.has(rule)) yield* pairOf(rule, "default", paths.of([rule]));
   }
-  for (const rule of after.rules) yield* pairOf("default", rule, paths.of([rule]));
+  for (const rule of after.rules) if (pairs.moved.has(rule)) yield* pairOf("default", rule, paths.of([rule]));
   for (const target of after.rules) {
-    for (const rule of [...before.rules, "default"] as const)
+    const rules = pairs.spelledAfter.get(target);
+    for (const rule of rules === undefined ? [] : [...inOrder(rules, before.rules), "default" as const])
       yield* pairOf(rule, "spelling", paths.otherSpellings(rule, target), target);
   }
   for (const target of before.rules) {
-    for (const rule of [...after.rules, "default"] as const)
+    const rules = pairs.spelledBefore.get(target);
+    for (const rule of rules === undefined ? [] : [...inOrder(rules, after.rules), "default" as const])
       yield* pairOf("spelling", rule, paths.otherSpellings(rule, target), target);
   }
+}
+
+type Related = Map<PathRuleIR, Set<PathRuleIR>>;
+
+/** Which rules may decide a request together. */
+interface Candidates {
+  /** By rule of the set before: rules of the set after. */
+  readonly rules: Related;
+  /** Rules whose requests may be decided by the default of the other set. */
+  readonly moved: ReadonlySet<PathRuleIR>;
+  /** By rule of the set after whose path a request may spell differently: rules of the set before. */
+  readonly spelledAfter: Related;
+  /** The same, the other way around. */
+  readonly spelledBefore: Related;
+}
+
+function candidatesOf(
+  before: PolicySetIR,
+  after: PolicySetIR,
+  old: RulesByPath,
+  now: RulesByPath,
+): Candidates {
+  const rules: Related = new Map();
+  const spelledAfter: Related = new Map();
+  const spelledBefore: Related = new Map();
+  const moved = new Set<PathRuleIR>();
+  const [oldRoutes, nowRoutes] = [before, after].map(
+    (set) => new Map(set.rules.map((rule) => [routeOf(rule), rule])),
+  ) as [Map<string, PathRuleIR>, Map<string, PathRuleIR>];
+  for (const [route, rule] of oldRoutes) {
+    const twin = nowRoutes.get(route);
+    if (twin !== undefined && contentOf(twin) !== contentOf(rule)) relate(rules, rule, twin);
+  }
+  const changed = [
+    ...before.rules.filter((rule) => !nowRoutes.has(routeOf(rule))),
+    ...after.rules.filter((rule) => !oldRoutes.has(routeOf(rule))),
+  ];
+  for (const { segments } of changed) {
+    const olds = old.overlapping(segments);
+    const nows = now.overlapping(segments);
+    for (const rule of [...olds, ...nows]) moved.add(rule);
+    for (const rule of olds) {
+      if (!spelledBefore.has(rule)) spelledBefore.set(rule, new Set());
+      for (const other of nows) {
+        if (routeOf(rule) !== routeOf(other)) relate(rules, rule, other);
+        relate(spelledBefore, rule, other);
+        relate(spelledAfter, other, rule);
+      }
+    }
+    for (const other of nows) if (!spelledAfter.has(other)) spelledAfter.set(other, new Set());
+  }
+  return { rules, moved, spelledAfter, spelledBefore };
+}
+
+function relate(all: Related, one: PathRuleIR, other: PathRuleIR): void {
+  const related = all.get(one) ?? new Set();
+  all.set(one, related.add(other));
+}
+
+function* inOrder(
+  some: ReadonlySet<PathRuleIR> | undefined,
+  all: readonly PathRuleIR[],
+): Generator<PathRuleIR> {
+  if (some === undefined) return;
+  if (some.size < 2) yield* some;
+  else for (const rule of all) if (some.has(rule)) yield rule;
+}
+
+/** What a matcher knows of a rule. */
+function routeOf({ section, method, segments }: PathRuleIR): string {
+  return JSON.stringify([section, method, shapeOf(segments)]);
+}
+
+/** What decides requests to a rule: equal conditions may read parameters of other names. */
+function contentOf({ pattern, condition }: PathRuleIR): string {
+  return JSON.stringify([pattern, condition.source, condition.expression]);
 }
 
 function* routePair(
   [before, after]: readonly [Decider, Decider],
   isOfPair: (method: string, segments: readonly string[]) => boolean,
   examples: readonly string[][],
-  rules: readonly PathRuleIR[],
+  near: readonly PathRuleIR[],
   spelled: PathRuleIR | undefined,
 ): Generator<RoutePair> {
-  const methods = methodsOf(rules);
+  const methods = methodsOf(near);
   const found = examples.filter((segments) => methods.some((method) => isOfPair(method, segments)));
   const [path] = found;
   if (path === undefined) return;
@@ -101,7 +190,7 @@ function* routePair(
     return {
       accepts,
       samples: [...new Set(found.flatMap((segments) => segments[index] ?? []))],
-      exceptions: literalsAt(index, rules).filter((value) => !accepts(value)),
+      exceptions: literalsAt(index, near).filter((value) => !accepts(value)),
     };
   };
   const segments = new Map<number, Values>();
@@ -136,106 +225,4 @@ function methodsOf(rules: readonly PathRuleIR[]): string[] {
   const named = new Set([...COMMON, ...rules.map(({ method }) => method)]);
   named.delete("*");
   return [...named, UNNAMED];
-}
-
-/** @returns the name, or the shortest beginning with it that is not used */
-function unused(name: string, isUsed: (name: string) => boolean): string {
-  let found = name;
-  while (isUsed(found)) found += "X";
-  return found;
-}
-
-function literalsAt(index: number, rules: readonly PathRuleIR[]): string[] {
-  const literals = rules.flatMap(({ segments }) => literalAt(segments, index) ?? []);
-  return [...new Set(literals.flatMap((literal) => [literal, ...spellingsOf(literal)]))];
-}
-
-function literalAt(pattern: readonly SegmentIR[] | undefined, index: number): string | undefined {
-  const segment = pattern?.[index];
-  return segment?.kind === "literal" ? segment.value : undefined;
-}
-
-/** Some names that a matcher takes for other spellings of `literal`. */
-function spellingsOf(literal: string): string[] {
-  const [first = "", ...rest] = Array.from(literal);
-  const toggled = (first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase()) + rest.join("");
-  return [literal.toUpperCase(), literal.toLowerCase(), toggled, `${literal}.`].filter(
-    (spelling) => spelling !== literal && foldCase(spelling) === foldCase(literal),
-  );
-}
-
-/** Example paths of patterns. */
-class Paths {
-  readonly #longest: number;
-  readonly #names: ReadonlySet<string>;
-
-  /** @param rules - of both sets */
-  constructor(rules: readonly PathRuleIR[]) {
-    this.#longest = Math.max(0, ...rules.map(({ segments }) => segments.length)) + 1;
-    this.#names = new Set(
-      rules.flatMap(({ segments }) =>
-        segments.flatMap((segment) => (segment.kind === "literal" ? [foldCase(segment.value)] : [])),
-      ),
-    );
-  }
-
-  /** @returns paths that match all patterns, one for each number of segments */
-  of(rules: readonly PathRuleIR[]): string[][] {
-    const found: string[][] = [];
-    for (let length = 0; length <= this.#longest; length++) {
-      if (!rules.every(({ segments }) => hasLength(segments, length))) continue;
-      found.push(
-        Array.from({ length }, (_, index) => {
-          const [literal] = rules.flatMap(({ segments }) => literalAt(segments, index) ?? []);
-          return literal ?? unused(`x${index + 1}`, (name) => this.#names.has(foldCase(name)));
-        }),
-      );
-    }
-    return found;
-  }
-
-  /** @returns paths that match `rule`, and that spell the path of `target` differently */
-  otherSpellings(rule: PathRuleIR | "default", target: PathRuleIR): string[][] {
-    const given = rule === "default" ? [] : [rule];
-    const isSpelledSo = (a: string, b: string) => foldCase(a) === foldCase(b);
-    if (!given.every(({ segments }) => overlap(segments, target.segments, isSpelledSo))) return [];
-    return this.of([...given, target]).flatMap((path) => [
-      path,
-      ...path.flatMap((_, index) => {
-        const literal = literalAt(target.segments, index);
-        const isFree = given.every(({ segments }) => literalAt(segments, index) === undefined);
-        return literal === undefined || !isFree
-          ? []
-          : spellingsOf(literal).map((spelling) => path.with(index, spelling));
-      }),
-    ]);
-  }
-}
-
-function same(a: string, b: string): boolean {
-  return a === b;
-}
-
-/** Whether a request can match both methods: HEAD matches rules for GET. */
-export function areMethodsShared(a: string, b: string): boolean {
-  if (a === b || a === "*" || b === "*") return true;
-  return [a, b].every((method) => method === "GET" || method === "HEAD");
-}
-
-/** Whether a path can match both patterns. */
-export function overlap(
-  a: readonly SegmentIR[],
-  b: readonly SegmentIR[],
-  areSame: (a: string, b: string) => boolean = same,
-): boolean {
-  for (let index = 0; ; index++) {
-    const [one, other] = [a[index], b[index]];
-    if (one?.kind === "rest" || other?.kind === "rest") return true;
-    if (one === undefined || other === undefined) return one === other;
-    if (one.kind === "literal" && other.kind === "literal" && !areSame(one.value, other.value)) return false;
-  }
-}
-
-function hasLength(pattern: readonly SegmentIR[], length: number): boolean {
-  return pattern.at(-1)?.kind === "rest" ? length >= pattern.length - 1 : length === pattern.length;
 }
