@@ -2,6 +2,7 @@ import { evaluate } from "../condition/evaluate.ts";
 import { formatExpression, formatPath } from "../condition/format.ts";
 import type { AttributePath } from "../ir.ts";
 import type { Candidate, Domains } from "./domain.ts";
+import type { Effort } from "./effort.ts";
 import type { LeafNeed } from "./encoding.ts";
 import { haveRoom } from "./number-candidates.ts";
 import {
@@ -28,11 +29,11 @@ const MAX_TRIES = 20_000;
 const MAX_CORE = 12;
 
 /** Looks for values of attributes that meet all needs, one group of attributes that depend on each other at a time. */
-export function meet(needs: readonly LeafNeed[], domains: Domains): Met {
+export function meet(needs: readonly LeafNeed[], domains: Domains, effort?: Effort): Met {
   const values = new Map<string, Candidate>();
   let undecided: Met | undefined;
   for (const group of groupsOf(needs)) {
-    const met = meetGroup(group, domains);
+    const met = meetGroup(group, domains, effort);
     if (met.kind === "none") return met;
     if (met.kind === "undecided") undecided = met;
     else for (const [key, value] of met.values) values.set(key, value);
@@ -75,33 +76,38 @@ function groupsOf(needs: readonly LeafNeed[]): LeafNeed[][] {
   return groups.flatMap((group) => (group.needs.length === 0 ? [] : [group.needs]));
 }
 
-function meetGroup(needs: readonly LeafNeed[], domains: Domains): Met {
-  const found = search(needs, domains);
+function meetGroup(needs: readonly LeafNeed[], domains: Domains, effort: Effort | undefined): Met {
+  const found = search(needs, domains, effort);
   if (found.kind !== "failed") return found;
   const why = incompleteness(needs, domains);
-  if (why === undefined) return { kind: "none", core: smaller(found.core, domains) };
+  if (why === undefined) return { kind: "none", core: smaller(found.core, domains, effort) };
   // what is certain may contradict itself without the rest
   const certain = needs.flatMap((need) => (comparesTexts(need.leaf.expression) ? areTexts(need) : [need]));
   if (needs.some(({ leaf }) => comparesTexts(leaf.expression))) {
-    const met = meet(certain, domains);
+    const met = meet(certain, domains, effort);
     if (met.kind === "none") return met;
   }
   return { kind: "undecided", core: needs, why };
 }
 
 /** Leaves out needs without which the others still contradict each other. */
-function smaller(core: readonly LeafNeed[], domains: Domains): readonly LeafNeed[] {
+function smaller(
+  core: readonly LeafNeed[],
+  domains: Domains,
+  effort: Effort | undefined,
+): readonly LeafNeed[] {
   if (core.length > MAX_CORE) return core;
   let left = core;
   for (const need of core) {
     const without = left.filter((other) => other !== need);
-    if (without.length > 0 && groupsOf(without).some((group) => isRefuted(group, domains))) left = without;
+    if (without.length > 0 && groupsOf(without).some((group) => isRefuted(group, domains, effort)))
+      left = without;
   }
   return left;
 }
 
-function isRefuted(needs: readonly LeafNeed[], domains: Domains): boolean {
-  return search(needs, domains).kind === "failed" && incompleteness(needs, domains) === undefined;
+function isRefuted(needs: readonly LeafNeed[], domains: Domains, effort: Effort | undefined): boolean {
+  return search(needs, domains, effort).kind === "failed" && incompleteness(needs, domains) === undefined;
 }
 
 type Searched =
@@ -109,7 +115,7 @@ type Searched =
   /** `core`: the needs that ruled out the candidates. */
   | { readonly kind: "failed"; readonly core: readonly LeafNeed[] };
 
-function search(all: readonly LeafNeed[], domains: Domains): Searched {
+function search(all: readonly LeafNeed[], domains: Domains, effort: Effort | undefined): Searched {
   // what must be true or unknown rules out most candidates
   const needs = [...all].sort((a, b) => strictness(a) - strictness(b));
   const variables = inOrder(needs, domains);
@@ -133,7 +139,7 @@ function search(all: readonly LeafNeed[], domains: Domains): Searched {
     const entries = variable.paths.length === 1 ? entryNeedsOf(path, needs, values) : [];
     for (const tuple of variable.candidates(constants, entries)) {
       tries += 1;
-      if (tries > MAX_TRIES) return undefined;
+      if (tries > MAX_TRIES || effort?.spend(1) === false) return undefined;
       for (const [at, own] of variable.paths.entries()) {
         const value = tuple[at];
         if (value !== undefined) values.set(JSON.stringify(own), value);

@@ -3,8 +3,13 @@
  */
 export { changeOf, compareConditions, type Change, type Comparison } from "./compare.ts";
 export { MISSING, UNRESTRICTED, type Candidate, type Domain, type Domains } from "./domain.ts";
+export { contradictoryTerms, readsAgain } from "./contradictory-terms.ts";
+export { Effort } from "./effort.ts";
 export { confirmed, findAttributes, unconfirmed, type Finding, type Goal } from "./find-attributes.ts";
 export { diffPolicySets } from "./diff.ts";
+export { areMethodsShared } from "./overlap.ts";
+export { redundantTo } from "./redundant.ts";
+export { RulesByPath } from "./rules-by-path.ts";
 export { type RuleChange, type Witness } from "./rule-change.ts";
-export { requestDomains, type RouteFacts } from "./request-domains.ts";
+export { requestDomains, textDomains, type RouteFacts } from "./request-domains.ts";
 export { contains, FALSE, NOT_FALSE, NOT_TRUE, only, TRUE, UNKNOWN, type Verdicts } from "./verdicts.ts";

@@ -72,17 +72,35 @@ function masked(
 export function keyedChanges(setBefore: PolicySetIR, setAfter: PolicySetIR): RuleChange[] {
   const [before, after] = [keyedOf(setBefore), keyedOf(setAfter)];
   const [old, now] = [Map.groupBy(before, keyOf), Map.groupBy(after, keyOf)];
+  const byName = masksByName([...before, ...after]);
   const changes = [...new Set([...old.keys(), ...now.keys()])].flatMap((key) =>
-    keyedChange(old.get(key) ?? [], now.get(key) ?? [], [...before, ...after]),
+    keyedChange(old.get(key) ?? [], now.get(key) ?? [], byName),
   );
   return [...changes, ...orderChange(before, after)];
+}
+
+/** Masks by the names of their fields. */
+function masksByName(all: readonly Keyed[]): ReadonlyMap<string, readonly Keyed[]> {
+  const found = new Map<string, Keyed[]>();
+  for (const one of all) {
+    for (const name of one.mask?.keys ?? []) {
+      const others = found.get(name);
+      if (others === undefined) found.set(name, [one]);
+      else others.push(one);
+    }
+  }
+  return found;
 }
 
 function keyOf({ section, resource }: Keyed): string {
   return JSON.stringify([section, resource]);
 }
 
-function keyedChange(olds: readonly Keyed[], nows: readonly Keyed[], all: readonly Keyed[]): RuleChange[] {
+function keyedChange(
+  olds: readonly Keyed[],
+  nows: readonly Keyed[],
+  byName: ReadonlyMap<string, readonly Keyed[]>,
+): RuleChange[] {
   const [old] = olds;
   const [now] = nows;
   const either = now ?? old;
@@ -107,7 +125,7 @@ function keyedChange(olds: readonly Keyed[], nows: readonly Keyed[], all: readon
     oldAction === undefined ||
     nowAction === undefined ||
     JSON.stringify(oldAction) === JSON.stringify(nowAction);
-  const other = mask && all.find((one) => keyOf(one) !== keyOf(either) && mayMaskSame(mask, one.mask));
+  const other = mask && otherMask(either, mask, byName);
   if (other !== undefined && (change !== "equivalent" || !isSameAction))
     return undecided(`\`${other.resource}\` may mask the same value`, ...reasons(gained, lost));
   return [
@@ -125,6 +143,17 @@ function keyedChange(olds: readonly Keyed[], nows: readonly Keyed[], all: readon
       ],
     },
   ];
+}
+
+/** @returns a rule that may mask the same value */
+function otherMask(
+  { section, resource }: Keyed,
+  mask: NonNullable<Keyed["mask"]>,
+  byName: ReadonlyMap<string, readonly Keyed[]>,
+): Keyed | undefined {
+  return mask.keys
+    .flatMap((name) => byName.get(name) ?? [])
+    .find((one) => (one.section !== section || one.resource !== resource) && mayMaskSame(mask, one.mask));
 }
 
 /** What rules decide, without their names and places. */
@@ -152,9 +181,9 @@ function withAction(change: Change, before: MaskAction, after: MaskAction): Chan
 
 /** Of rules that are for the same, the first may decide. */
 function orderChange(before: readonly Keyed[], after: readonly Keyed[]): RuleChange[] {
-  const [old, now] = [before.map(keyOf), after.map(keyOf)];
-  const shared = (keys: readonly string[], others: readonly string[]) =>
-    JSON.stringify([...new Set(keys.filter((key) => others.includes(key)))]);
+  const [old, now] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const shared = (keys: ReadonlySet<string>, others: ReadonlySet<string>) =>
+    JSON.stringify([...keys].filter((key) => others.has(key)));
   if (shared(old, now) === shared(now, old)) return [];
   const note = "response, GraphQL or WebSocket rules that are in both sets changed their order";
   return [{ section: "head", resource: "order", change: "undecided", notes: [note] }];

@@ -25,6 +25,33 @@ export function requestDomains(route?: RouteFacts): Domains {
   return { of: (path) => domainOf(path, route) };
 }
 
+/**
+ * More than requests can be: where only some texts are possible, any text is. What holds for all of these holds for all
+ * requests.
+ *
+ * @param method - of the rule, or `*`
+ */
+export function textDomains(method = "*"): Domains {
+  const accepts = (text: string) =>
+    method === "*" || text === method || (method === "GET" && text === "HEAD");
+  const samples = method === "*" ? ["GET"] : [method];
+  const methods: Domain =
+    method === "*" ? TEXT : { kind: "text", range: { accepts, samples: () => samples }, missing: false };
+  return {
+    of(path) {
+      const [root = "", member = ""] = path;
+      if (root === "request" && path.length === 2 && member === "method") return methods;
+      if (root === "request" && path.length === 2 && TEXTS.has(member)) return TEXT;
+      if (root === "env" && path.length === 2 && (member === "date" || member === "time")) return TEXT;
+      if (root === "path" && path.length === 2) return { kind: "text", range: {}, missing: true };
+      return domainOf(path, undefined);
+    },
+  };
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["path", "host", "scheme", "protocol", "client_ip"]);
+const TEXT: Domain = { kind: "text", range: {}, missing: false };
+
 function domainOf(path: AttributePath, route: RouteFacts | undefined): Domain {
   const [root = "", member = ""] = path;
   if (root === "request") return requestDomain(path, member, route);

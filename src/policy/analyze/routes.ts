@@ -5,6 +5,9 @@ import { ExamplePaths, literalsAt } from "./example-paths.ts";
 import { areMethodsShared, overlap } from "./overlap.ts";
 import { RulesByPath } from "./rules-by-path.ts";
 
+/** What routes requests in a policy set. */
+export type RoutedSet = Pick<PolicySetIR, "rules" | "default">;
+
 /** What decides a request: a rule, the default, or that only the spelling of its path differs from a rule's. */
 export type Decider = PathRuleIR | "default" | "spelling";
 
@@ -49,7 +52,7 @@ const COMMON = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
  * another rule decides for it, that rule decides for all of them, and the pair has no request. All numbers of segments
  * below `/**` that patterns can distinguish are tried.
  */
-export function* routePairs(before: PolicySetIR, after: PolicySetIR): Generator<RoutePair> {
+export function* routePairs(before: RoutedSet, after: RoutedSet): Generator<RoutePair> {
   const old = new RulesByPath(before.rules);
   const now = new RulesByPath(after.rules);
   const paths = new ExamplePaths([...before.rules, ...after.rules]);
@@ -60,14 +63,19 @@ export function* routePairs(before: PolicySetIR, after: PolicySetIR): Generator<
       return match.kind === "rule" ? match.rule : match.kind === "case" ? "spelling" : "default";
     };
   });
+  const nearby = new Map<PathRuleIR, readonly PathRuleIR[]>();
+  const near = (rule: PathRuleIR) => {
+    const known = nearby.get(rule) ?? [...old.overlapping(rule.segments), ...now.overlapping(rule.segments)];
+    nearby.set(rule, known);
+    return known;
+  };
   const pairOf = (one: Decider, other: Decider, examples: readonly string[][], spelled?: PathRuleIR) => {
     const [rule = spelled] = [one, other].filter((decider) => typeof decider === "object");
-    const segments = rule?.segments ?? [];
     return routePair(
       [one, other],
       (method, path) => decide[0]?.(method, path) === one && decide[1]?.(method, path) === other,
       examples,
-      [...old.overlapping(segments), ...now.overlapping(segments)],
+      rule === undefined ? [] : near(rule),
       spelled,
     );
   };
@@ -108,10 +116,10 @@ interface Candidates {
 }
 
 function candidatesOf(
-  before: PolicySetIR,
-  after: PolicySetIR,
-  old: RulesByPath,
-  now: RulesByPath,
+  before: RoutedSet,
+  after: RoutedSet,
+  old: RulesByPath<PathRuleIR>,
+  now: RulesByPath<PathRuleIR>,
 ): Candidates {
   const rules: Related = new Map();
   const spelledAfter: Related = new Map();
@@ -131,10 +139,12 @@ function candidatesOf(
   for (const { segments } of changed) {
     const olds = old.overlapping(segments);
     const nows = now.overlapping(segments);
+    const near = new Set(nows);
     for (const rule of [...olds, ...nows]) moved.add(rule);
     for (const rule of olds) {
       if (!spelledBefore.has(rule)) spelledBefore.set(rule, new Set());
-      for (const other of nows) {
+      for (const other of now.overlapping(rule.segments)) {
+        if (!near.has(other)) continue;
         if (routeOf(rule) !== routeOf(other)) relate(rules, rule, other);
         relate(spelledBefore, rule, other);
         relate(spelledAfter, other, rule);
@@ -176,6 +186,7 @@ function* routePair(
   near: readonly PathRuleIR[],
   spelled: PathRuleIR | undefined,
 ): Generator<RoutePair> {
+  if (examples.length === 0) return;
   const methods = methodsOf(near);
   const found = examples.filter((segments) => methods.some((method) => isOfPair(method, segments)));
   const [path] = found;

@@ -1,23 +1,23 @@
-import type { PathRuleIR, SegmentIR } from "../ir.ts";
+import type { SegmentIR } from "../ir.ts";
 import { foldCase } from "../match/fold.ts";
 
 /** Patterns that begin with the same segments, spelled in any way. */
-interface Branch {
-  readonly literals: Map<string, Branch>;
-  wildcard?: Branch;
-  readonly rest: PathRuleIR[];
-  readonly rules: PathRuleIR[];
+interface Branch<Rule> {
+  readonly literals: Map<string, Branch<Rule>>;
+  wildcard?: Branch<Rule>;
+  readonly rest: Rule[];
+  readonly rules: Rule[];
 }
 
 /**
  * Finds rules whose paths overlap those of a pattern, without looking at all the others. Spellings that a matcher takes
  * for the same name are the same here.
  */
-export class RulesByPath {
-  readonly #root = branch();
-  readonly #order = new Map<PathRuleIR, number>();
+export class RulesByPath<Rule extends { readonly segments: readonly SegmentIR[] }> {
+  readonly #root = branch<Rule>();
+  readonly #order = new Map<Rule, number>();
 
-  constructor(rules: readonly PathRuleIR[]) {
+  constructor(rules: readonly Rule[]) {
     for (const [index, rule] of rules.entries()) {
       this.#order.set(rule, index);
       this.#add(rule);
@@ -25,14 +25,14 @@ export class RulesByPath {
   }
 
   /** @returns rules that a path of this pattern can match, in the order in which they were given */
-  overlapping(segments: readonly SegmentIR[]): PathRuleIR[] {
-    const found: PathRuleIR[] = [];
+  overlapping(segments: readonly SegmentIR[]): Rule[] {
+    const found: Rule[] = [];
     collect(this.#root, segments, 0, found);
     return found.sort((a, b) => (this.#order.get(a) ?? 0) - (this.#order.get(b) ?? 0));
   }
 
-  #add(rule: PathRuleIR): void {
-    let at = this.#root;
+  #add(rule: Rule): void {
+    let at: Branch<Rule> = this.#root;
     for (const segment of rule.segments) {
       if (segment.kind === "rest") {
         at.rest.push(rule);
@@ -40,16 +40,16 @@ export class RulesByPath {
       }
       if (segment.kind === "literal") {
         const name = foldCase(segment.value);
-        const next = at.literals.get(name) ?? branch();
+        const next: Branch<Rule> = at.literals.get(name) ?? branch<Rule>();
         at.literals.set(name, next);
         at = next;
-      } else at = at.wildcard ??= branch();
+      } else at = at.wildcard ??= branch<Rule>();
     }
     at.rules.push(rule);
   }
 }
 
-function collect(at: Branch, segments: readonly SegmentIR[], index: number, found: PathRuleIR[]): void {
+function collect<Rule>(at: Branch<Rule>, segments: readonly SegmentIR[], index: number, found: Rule[]): void {
   const segment = segments[index];
   found.push(...at.rest);
   if (segment?.kind === "rest") {
@@ -66,10 +66,10 @@ function collect(at: Branch, segments: readonly SegmentIR[], index: number, foun
   for (const below of next) if (below !== undefined) collect(below, segments, index + 1, found);
 }
 
-function branchesOf(at: Branch): Branch[] {
+function branchesOf<Rule>(at: Branch<Rule>): Branch<Rule>[] {
   return [...at.literals.values(), ...(at.wildcard === undefined ? [] : [at.wildcard])];
 }
 
-function branch(): Branch {
+function branch<Rule>(): Branch<Rule> {
   return { literals: new Map(), rest: [], rules: [] };
 }

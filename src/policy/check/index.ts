@@ -6,11 +6,12 @@ import { duplicateFields } from "./duplicate-fields.ts";
 import { duplicateRules } from "./duplicate-rules.ts";
 import { emptySet } from "./empty-set.ts";
 import { lookupKeys } from "./lookup-keys.ts";
-import { neverTrue } from "./never-true.ts";
+import { redundantRules } from "./redundant-rules.ts";
 import { roleWithoutCustomer } from "./role-without-customer.ts";
 import { schemaFields } from "./schema-fields.ts";
 import { uncheckedOperations } from "./unchecked-operations.ts";
 import { unreachableRules } from "./unreachable-rules.ts";
+import { unusedResponseRules } from "./unused-response-rules.ts";
 
 const CHECKS: readonly PolicySetCheck[] = [
   emptySet,
@@ -18,11 +19,13 @@ const CHECKS: readonly PolicySetCheck[] = [
   duplicateFields,
   unreachableRules,
   conditions,
-  neverTrue,
   lookupKeys,
   schemaFields,
   uncheckedOperations,
 ];
+
+/** Checks that compare rules with all others: without the rules that cannot be read, they would be wrong. */
+const CHECKS_OF_ALL: readonly PolicySetCheck[] = [redundantRules, unusedResponseRules];
 
 /** What the caller knows about where the set will be in force. */
 export interface DeploymentContext {
@@ -37,5 +40,6 @@ export function checkPolicySet(
   { severalProviders = false }: DeploymentContext,
 ): void {
   for (const check of CHECKS) check(set, report);
+  if (report.clean) for (const check of CHECKS_OF_ALL) check(set, report);
   if (severalProviders) roleWithoutCustomer(set, report);
 }

@@ -12,6 +12,8 @@ export interface UsedCondition {
   readonly fieldArguments?: readonly string[] | undefined;
   /** True if roots may also be names from the application's data. */
   readonly anyRoot: boolean;
+  /** The method of its rule; absent if it has none. */
+  readonly method?: string;
   /** What the condition permits or applies, for use in diagnostics. */
   readonly purpose: "permits" | "applies";
 }
@@ -26,12 +28,14 @@ export function conditionsOf(set: PolicySetSource): UsedCondition[] {
       condition,
       use: "request" as const,
       parameters: parametersOf(pattern.segments),
+      method: pattern.method,
     })),
     ...[...set.responses, ...set.messages].flatMap(({ fields, pattern }) =>
       fields.map(({ condition }) => ({
         condition,
         use: "response" as const,
         parameters: parametersOf(pattern.segments),
+        ...("method" in pattern && { method: pattern.method }),
         anyRoot: false,
         purpose: "applies" as const,
       })),

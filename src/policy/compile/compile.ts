@@ -65,7 +65,8 @@ function compileAttributes({ attributes = [] }: HeadSource): Record<string, Attr
   );
 }
 
-function compilePathRule(rule: PathRuleSource): PathRuleIR {
+/** @returns the intermediate form of a path rule. */
+export function compilePathRule(rule: PathRuleSource): PathRuleIR {
   const { section, pattern, condition } = rule;
   return {
     ...common(rule),

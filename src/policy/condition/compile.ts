@@ -10,25 +10,26 @@ import { pathsIn } from "./reads.ts";
  * @param text the text that `ast` was parsed from
  */
 export function compileCondition(ast: ConditionNode, text: string): ConditionIR {
-  const expression = compile(ast);
+  const expression = expressionOf(ast);
   const reads = new Map(pathsIn(expression).map((path) => [JSON.stringify(path), path]));
   return { expression, source: text, reads: [...reads.values()].sort(comparePaths) };
 }
 
-function compile(node: ConditionNode): Expression {
+/** @returns the expression of a node. */
+export function expressionOf(node: ConditionNode): Expression {
   if (isTest(node)) {
     return "left" in node
-      ? { op: node.op, left: compile(node.left), right: compile(node.right) }
-      : { op: node.op, target: compile(node.target), arg: compile(node.arg) };
+      ? { op: node.op, left: expressionOf(node.left), right: expressionOf(node.right) }
+      : { op: node.op, target: expressionOf(node.target), arg: expressionOf(node.arg) };
   }
   switch (node.op) {
     case "and":
     case "or":
-      return { op: node.op, args: terms(node.op, node.args).map(compile) };
+      return { op: node.op, args: terms(node.op, node.args).map(expressionOf) };
     case "not":
-      return { op: "not", arg: compile(node.arg) };
+      return { op: "not", arg: expressionOf(node.arg) };
     case "in":
-      return { op: "in", value: compile(node.value), list: compile(node.list) };
+      return { op: "in", value: expressionOf(node.value), list: expressionOf(node.list) };
     case "exists":
       return { op: "exists", path: canonicalPath(node.path) };
     case "attribute":
@@ -37,7 +38,7 @@ function compile(node: ConditionNode): Expression {
       // JSON can express negative zero, but its readers disagree about it
       return { op: "literal", value: node.value === 0 ? 0 : node.value };
     case "list":
-      return { op: "list", items: node.items.map(compile) };
+      return { op: "list", items: node.items.map(expressionOf) };
   }
 }
 

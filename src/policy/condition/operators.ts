@@ -56,22 +56,17 @@ interface TestFacts {
   readonly takes: "scalars" | "ordered" | "strings";
   /** How much of the left operand equals the right one if the two match. */
   readonly spells: "whole" | "start" | "end" | "nothing";
-  /**
-   * Whether `samplesFor` has a value for each verdict of the test: for an attribute on either side, only on the left,
-   * or for none. Contradictions are searched for only if it has.
-   */
-  readonly sampled: "either" | "left" | "none";
 }
 
 export const TESTS: Readonly<Record<TestOperator, TestFacts>> = {
-  "==": { takes: "scalars", spells: "whole", sampled: "either" },
-  "!=": { takes: "scalars", spells: "whole", sampled: "either" },
-  "<": { takes: "ordered", spells: "nothing", sampled: "either" },
-  "<=": { takes: "ordered", spells: "nothing", sampled: "either" },
-  ">": { takes: "ordered", spells: "nothing", sampled: "either" },
-  ">=": { takes: "ordered", spells: "nothing", sampled: "either" },
-  startsWith: { takes: "strings", spells: "start", sampled: "left" },
-  endsWith: { takes: "strings", spells: "end", sampled: "left" },
+  "==": { takes: "scalars", spells: "whole" },
+  "!=": { takes: "scalars", spells: "whole" },
+  "<": { takes: "ordered", spells: "nothing" },
+  "<=": { takes: "ordered", spells: "nothing" },
+  ">": { takes: "ordered", spells: "nothing" },
+  ">=": { takes: "ordered", spells: "nothing" },
+  startsWith: { takes: "strings", spells: "start" },
+  endsWith: { takes: "strings", spells: "end" },
 };
 
 const TEST_OPERATORS: ReadonlySet<string> = new Set(Object.keys(TESTS));

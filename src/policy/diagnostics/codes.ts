@@ -43,6 +43,8 @@ export const POLICY_CODES = [
   "duplicate-rule",
   "duplicate-field",
   "unreachable-rule",
+  "redundant-rule",
+  "unused-response-rule",
   "never-true",
   "missing-path-parameter",
   "not-below-endpoint",

@@ -1,37 +1,60 @@
 import type { ConditionNode, LogicalNode } from "../ast.ts";
 import { clip } from "../../../text/index.ts";
-import { contradictions, fullBudget, type Budget, type Term } from "../contradictions.ts";
-import { evaluate } from "../evaluate.ts";
+import { contradictoryTerms } from "../../analyze/contradictory-terms.ts";
+import { Effort } from "../../analyze/effort.ts";
+import { findAttributes } from "../../analyze/find-attributes.ts";
+import { textDomains } from "../../analyze/request-domains.ts";
+import { FALSE, TRUE, UNKNOWN } from "../../analyze/verdicts.ts";
+import type { Expression } from "../../ir.ts";
+import { expressionOf } from "../compile.ts";
 import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
 import { formatCondition } from "../format.ts";
 import { flippedIf } from "../logic.ts";
-import { isTest, TESTS } from "../operators.ts";
-import { domainOf, samplesFor } from "../samples.ts";
+import { isTest } from "../operators.ts";
 import type { ConditionCheck } from "../types.ts";
-import { childrenOf } from "../walk.ts";
+import { childrenOf, visit } from "../walk.ts";
+
+/** A part of a chain of `and` or `or`: the node, or its opposite if `negated`. */
+interface Term {
+  readonly node: ConditionNode;
+  readonly negated: boolean;
+}
+
+/** What the search may cost for each condition, and the number of nodes beyond which a part is left out. */
+const EFFORT = 10_000;
+const MAX_NODES = 200;
+const DOMAINS = textDomains();
 
 /**
  * Parts of `and` that are never true together, and parts of `or` of which one is always true. It is an error where that
  * grants access: `user.role != "a" or user.role != "b"` lets in everybody who has a role.
  */
-export const contradictoryParts: ConditionCheck = (node, { opensWhen }, parent) =>
-  parent === undefined ? inside(node, opensWhen, fullBudget()) : [];
+export const contradictoryParts: ConditionCheck = (node, { opensWhen, effort }, parent) =>
+  parent === undefined ? inside(node, opensWhen, new Effort(EFFORT, effort)) : [];
 
 /** @param opens - the verdict of `node` that grants access; `undefined` if either may, or it is not known */
 function inside(
   node: ConditionNode,
   opens: boolean | undefined,
-  budget: Budget,
+  effort: Effort,
 ): readonly ConditionFinding[] {
-  if (node.op === "not") return inside(node.arg, flippedIf(true, opens), budget);
+  if (node.op === "not") return inside(node.arg, flippedIf(true, opens), effort);
   if (node.op !== "and" && node.op !== "or") {
-    return [...impossible(node), ...childrenOf(node).flatMap((child) => inside(child, undefined, budget))];
+    return [
+      ...impossible(node, effort),
+      ...childrenOf(node).flatMap((child) => inside(child, undefined, effort)),
+    ];
   }
   const terms = termsOf(node, node.op, false);
-  const own = contradictions(node.op, terms, budget).map(({ earlier, later }) =>
-    report(node, earlier, later, opens),
+  const small = terms.filter((term) => isSmall(term.node));
+  const own = contradictoryTerms(node.op, small.map(expressionOfTerm), DOMAINS, effort).map((indices) =>
+    report(
+      node,
+      indices.flatMap((index) => small[index] ?? []),
+      opens,
+    ),
   );
-  const below = terms.map((term) => inside(term.node, flippedIf(term.negated, opens), budget));
+  const below = terms.map((term) => inside(term.node, flippedIf(term.negated, opens), effort));
   return [...own, ...below.flat()];
 }
 
@@ -44,46 +67,54 @@ function termsOf(node: ConditionNode, op: "and" | "or", negated: boolean): reado
   return [{ node, negated }];
 }
 
-function report(
-  chain: LogicalNode,
-  earlier: Term,
-  later: Term,
-  opens: boolean | undefined,
-): ConditionFinding {
-  const [one, other] = [textOf(earlier), textOf(later)];
-  const equality = [earlier, later].every(({ node }) => node.op === "==" || node.op === "!=");
+function expressionOfTerm({ node, negated }: Term): Expression {
+  const expression = expressionOf(node);
+  return negated ? { op: "not", arg: expression } : expression;
+}
+
+function isSmall(node: ConditionNode): boolean {
+  let nodes = 0;
+  visit(node, () => nodes++);
+  return nodes <= MAX_NODES;
+}
+
+function report(chain: LogicalNode, terms: readonly Term[], opens: boolean | undefined): ConditionFinding {
+  const [last] = terms.slice(-1);
+  const texts = terms.map((term) => `\`${textOf(term)}\``);
+  const all = `${texts.slice(0, -1).join(", ")} and ${texts.at(-1) ?? ""}`;
+  const equality = terms.every(({ node }) => node.op === "==" || node.op === "!=");
   const [code, message, hint] =
     chain.op === "and"
       ? ([
           "contradiction",
-          `\`${one}\` and \`${other}\` cannot both be true`,
+          `${all} cannot ${terms.length === 2 ? "both" : "all"} be true`,
           "write `or`, or `in [..]`",
         ] as const)
-      : ([
-          "always-true",
-          `one of \`${one}\` and \`${other}\` is always true`,
-          "write `and`, or `not in [..]`",
-        ] as const);
+      : (["always-true", `one of ${all} is always true`, "write `and`, or `not in [..]`"] as const);
   const at = opens === (chain.op === "or") ? errorAt : warningAt;
-  return at(later.node, code, message, equality ? hint : undefined);
+  return at(last?.node ?? chain, code, message, equality ? hint : undefined);
 }
 
 /** A comparison of an attribute with few possible values that gives the same verdict for all of them. */
-function impossible(node: ConditionNode): readonly ConditionFinding[] {
-  const isSampled = isTest(node) ? TESTS[node.op].sampled === "either" : node.op === "in";
-  if (!isSampled) return [];
+function impossible(node: ConditionNode, effort: Effort): readonly ConditionFinding[] {
+  if (!isTest(node) && node.op !== "in") return [];
   const children = childrenOf(node);
   const [attribute] = children.filter((child) => child.op === "attribute");
-  const values = attribute?.op === "attribute" ? domainOf(attribute.path) : undefined;
+  const domain = attribute?.op === "attribute" ? DOMAINS.of(attribute.path) : undefined;
+  if (attribute === undefined || domain?.kind !== "values") return [];
+  const { values } = domain;
   const plain = (child: ConditionNode): boolean =>
     child === attribute ||
-    (child.op === "literal" && typeof child.value === typeof values?.[0]) ||
+    (child.op === "literal" && typeof child.value === typeof values[0]) ||
     (child.op === "list" && child.items.every(plain));
-  if (attribute?.op !== "attribute" || values === undefined || !children.every(plain)) return [];
-  const verdicts = new Set(samplesFor(attribute.path, attribute.path, []).map((one) => evaluate(node, one)));
-  const [verdict] = verdicts;
-  if (verdicts.size > 1 || verdict === undefined) return [];
-  const message = `\`${clip(formatCondition(node), 60)}\` is always ${String(verdict)}`;
+  if (!children.every(plain) || !isSmall(node)) return [];
+  const expression = expressionOf(node);
+  const possible = [TRUE, FALSE, UNKNOWN].filter(
+    (verdicts) => findAttributes([{ expression, verdicts }], DOMAINS, effort).kind !== "none",
+  );
+  const [verdict] = possible;
+  if (possible.length > 1 || verdict === UNKNOWN) return [];
+  const message = `\`${clip(formatCondition(node), 60)}\` is always ${String(verdict === TRUE)}`;
   const list = values.length > 12 ? `${String(values[0])} to ${String(values.at(-1))}` : values.join(", ");
   return [
     warningAt(
