@@ -171,7 +171,7 @@ const policyRooms = {
   mask: ["condition", "plan", "value"],
   message: ["condition", "mask", "plan", "value"],
   match: ["condition", "ir", "value"],
-  analyze: ["compile", "condition", "match", "ir", "value"],
+  analyze: ["compile", "condition", "match", "pattern", "ir", "value"],
 };
 
 /** @param where - what has the reasons */
@@ -204,7 +204,11 @@ export default defineConfig(
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "bin/*.js", "test/decision/shadow/threads/*.mjs"] } },
+      parserOptions: {
+        projectService: {
+          allowDefaultProject: ["eslint.config.js", "bin/*.js", "test/decision/shadow/threads/*.mjs"],
+        },
+      },
     },
     plugins: { "import-x": importX },
     settings: {

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { policyCoverageCommand } from "./policy-coverage.ts";
 import { policyDiffCommand } from "./policy-diff.ts";
 import { policyExplainCommand } from "./policy-explain.ts";
 import { policyFmtCommand } from "./policy-fmt.ts";
@@ -13,5 +14,6 @@ export function policyCommand(): Command {
     .addCommand(policyFmtCommand())
     .addCommand(policyDiffCommand())
     .addCommand(policyTestCommand())
+    .addCommand(policyCoverageCommand())
     .addCommand(policyExplainCommand());
 }

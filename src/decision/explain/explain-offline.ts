@@ -13,7 +13,12 @@ import { evaluatePath } from "../decide/evaluate-path.ts";
 import { isWebsocketUpgrade } from "../decide/evaluate-upgrade.ts";
 import type { OfflineDecision } from "./offline.ts";
 import { maskAnswer, responseOf, type AnswerOutcome } from "./sample-answer.ts";
-import type { EvaluatedCondition, SampleAnswer } from "../../policy/suite/index.ts";
+import {
+  partsOfTrace,
+  type EvaluatedCondition,
+  type EvaluatedPart,
+  type SampleAnswer,
+} from "../../policy/suite/index.ts";
 import type { Reason } from "../../reasons.ts";
 import type { Decision } from "../types.ts";
 
@@ -62,10 +67,18 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
       fields: fields.map((field) => explainField(field)),
     },
     evaluated: [
-      ...(path?.rule === undefined ? [] : [{ rule: path.rule.id, verdict: verdictOf(path) }]),
+      ...(path?.rule === undefined
+        ? []
+        : [{ rule: path.rule.id, verdict: verdictOf(path), parts: partsOf(rule) }]),
       ...(decision.connection === undefined
         ? []
-        : [{ rule: decision.connection.id, verdict: verdictOf(decision) }]),
+        : [
+            {
+              rule: decision.connection.id,
+              verdict: verdictOf(decision),
+              parts: partsOf(explanation.connection),
+            },
+          ]),
       ...(operation === undefined ? [] : verdictsOfRules(operation)),
       ...verdictsOf(fields.filter(({ planned }) => planned?.when === undefined)),
     ],
@@ -86,6 +99,10 @@ export function explainAnswer(
     fields: fields.map((field) => explainField(field, sample)),
     evaluated: verdictsOf(waiting, sample),
   };
+}
+
+function partsOf(explained: Explanation["rule"]): readonly EvaluatedPart[] {
+  return explained === undefined ? [] : partsOfTrace(explained.condition);
 }
 
 /** A matching rule that was neither true nor false is unknown, whatever the reason says. */

@@ -8,7 +8,7 @@ import {
   type TraceNode,
   type VerdictName,
 } from "../../policy/evaluation.ts";
-import type { EvaluatedCondition } from "../../policy/suite/index.ts";
+import { partsOfTrace, type EvaluatedCondition } from "../../policy/suite/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { eachOnce } from "./explain-readings.ts";
 import { planOperations } from "../decide/evaluate-graphql.ts";
@@ -129,7 +129,9 @@ export function explainOperations(
 
 /** @returns the verdicts of rules' conditions; those left for events are counted when an event arrives */
 export function verdictsOfRules({ rules }: OperationExplanation): EvaluatedCondition[] {
-  return rules.flatMap(({ rule, verdict, left }) => (left === undefined ? [{ rule: rule.id, verdict }] : []));
+  return rules.flatMap(({ rule, verdict, condition, left }) =>
+    left === undefined ? [{ rule: rule.id, verdict, parts: partsOfTrace(condition) }] : [],
+  );
 }
 
 function outcomeOf(

@@ -2,6 +2,7 @@ import {
   explain,
   formatExpression,
   paramsOf,
+  pathsIn,
   UNAVAILABLE,
   type Attributes,
   type PlannedField,
@@ -10,7 +11,13 @@ import {
   type VerdictName,
 } from "../../policy/evaluation.ts";
 import { maskDocument } from "../../policy/mask/index.ts";
-import { fieldText, type EvaluatedCondition } from "../../policy/suite/index.ts";
+import {
+  fieldText,
+  partsOfTrace,
+  testsIn,
+  type EvaluatedCondition,
+  type EvaluatedPart,
+} from "../../policy/suite/index.ts";
 import { eachOnce } from "./explain-readings.ts";
 import { gather, type EvaluationContext } from "../decide/evaluation-context.ts";
 import { planFields } from "../decide/plan.ts";
@@ -29,6 +36,8 @@ export interface EvaluatedField {
   readonly trace: TraceNode;
   /** The field's entry in the plan; absent if the condition is false. */
   readonly planned?: PlannedField;
+  /** What is known of the request. */
+  readonly attributes: Attributes;
 }
 
 /** Why a field is masked or not. Plain JSON. */
@@ -78,25 +87,56 @@ export function fieldsOf(
   reference: RuleReference,
   attributes: Attributes,
 ): readonly EvaluatedField[] {
-  const atRequest = { ...attributes, item: UNAVAILABLE, response: UNAVAILABLE } as const;
   return fields.map((ir) => {
     const [planned] = planFields(id, [ir], attributes);
-    const trace = explain(ir.condition.expression, atRequest);
-    return { reference, ir, trace, ...(planned && { planned }) };
+    const trace = explain(ir.condition.expression, atRequest(attributes));
+    return { reference, ir, trace, attributes, ...(planned && { planned }) };
   });
+}
+
+const LATE = ["item", "response"];
+
+function atRequest(attributes: Attributes): Attributes {
+  return { ...attributes, item: UNAVAILABLE, response: UNAVAILABLE };
 }
 
 /** @returns the verdicts of fields' conditions: for the request, or at each position of the field in the sample */
 export function verdictsOf(fields: readonly EvaluatedField[], sample?: Sample): EvaluatedCondition[] {
   return fields.flatMap((field) => {
     const { reference, ir, planned, trace } = field;
-    const evaluated = (verdict: VerdictName): EvaluatedCondition => ({
+    const evaluated = (verdict: VerdictName, parts: readonly EvaluatedPart[]): EvaluatedCondition => ({
       rule: reference.id,
       field: fieldText(ir.field),
       verdict,
+      parts,
     });
-    if (planned?.when === undefined) return [evaluated(trace.verdict)];
-    return sample === undefined ? [] : verdictsIn(planned, sample).map(evaluated);
+    if (planned?.when === undefined) return [evaluated(trace.verdict, partsAtRequest(field))];
+    if (sample === undefined) return [];
+    return verdictsIn(planned, sample).map((verdict, index) =>
+      evaluated(verdict, index === 0 ? partsIn(field, sample) : []),
+    );
+  });
+}
+
+/** The parts that do not read the response, which was not needed. */
+function partsAtRequest({ ir, trace }: EvaluatedField): readonly EvaluatedPart[] {
+  const tests = testsIn(ir.condition.expression);
+  return partsOfTrace(trace).filter(({ part }) => {
+    const test = tests[part];
+    return test !== undefined && !pathsIn(test).some(([root = ""]) => LATE.includes(root));
+  });
+}
+
+/** The parts at each position of the field in the sample. */
+function partsIn({ ir, reference, attributes }: EvaluatedField, sample: Sample): EvaluatedPart[] {
+  return testsIn(ir.condition.expression).flatMap((expression, part) => {
+    const own = { ...ir, condition: { ...ir.condition, expression } };
+    const [planned] = planFields(reference.id, [own], attributes);
+    const verdicts =
+      planned?.when === undefined
+        ? [explain(expression, atRequest(attributes)).verdict]
+        : verdictsIn(planned, sample);
+    return verdicts.map((verdict) => ({ part, verdict }));
   });
 }
 

@@ -13,6 +13,7 @@ import { maskDocument } from "../../policy/mask/index.ts";
 import { evaluateMessage, readMessage } from "../../policy/message/index.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { openOperations, type OperationDesk } from "./explain-operations.ts";
+import { partsOfTrace } from "../../policy/suite/index.ts";
 import { eachOnce, readingsOf } from "./explain-readings.ts";
 import {
   explainField,
@@ -156,7 +157,12 @@ function listed(plan: WebsocketPlanIR, lists: readonly Listed[], env: ValueObjec
       ...outcome,
       ...(why && { rule: ruleReference(why.ir), condition: why.condition }),
       fields: fieldsOfAll(asked.map(({ fields }) => fields)),
-      evaluated: eachOnce(asked.map(({ ir, condition }) => [{ rule: ir.id, verdict: condition.verdict }])),
+      evaluated: eachOnce(
+        asked.map(({ ir, condition }) => [
+          { rule: ir.id, verdict: condition.verdict, parts: partsOfTrace(condition) },
+        ]),
+        ({ rule, verdict }) => [rule, verdict],
+      ),
     };
   };
 }

@@ -17,7 +17,7 @@ import {
   type Expression,
   type ValueObject,
 } from "../../policy/evaluation.ts";
-import type { EvaluatedCondition } from "../../policy/suite/index.ts";
+import { partsOfTrace, type EvaluatedCondition } from "../../policy/suite/index.ts";
 import { explainOperations, verdictsOfRules, type OperationDesk } from "./explain-operations.ts";
 import { mostValues, type Direction, type ExplainedMessageVerdict } from "./message-verdict.ts";
 import { ruleReference } from "../policies/rule-reference.ts";
@@ -121,7 +121,12 @@ export class GraphqlConversation {
     const events = this.#running.get(id);
     if (events === undefined) return DENIED;
     const { deliver, rule } = { rule: undefined, ...evaluateEvent(events, payload, { env: this.#env }) };
-    const evaluated = events.flatMap((event) => this.#verdict(event, payload) ?? []);
+    const evaluated = events
+      .flatMap((event) => this.#verdict(event, payload) ?? [])
+      .map((one) => {
+        const { condition } = this.#condition(one.rule, events, payload);
+        return condition === undefined ? one : { ...one, parts: partsOfTrace(condition) };
+      });
     const asked = rule ?? evaluated[0]?.rule;
     const why = { evaluated, ...this.#rule(asked), ...this.#condition(asked, events, payload) };
     const isGuarded = (this.#desk.plan.guardedNames ?? []).length > 0;

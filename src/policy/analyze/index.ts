@@ -3,6 +3,7 @@
  */
 export { changeOf, compareConditions, type Change, type Comparison } from "./compare.ts";
 export { MISSING, UNRESTRICTED, type Candidate, type Domain, type Domains } from "./domain.ts";
+export { contradictoryParts } from "./contradictory-parts.ts";
 export { contradictoryTerms, readsAgain } from "./contradictory-terms.ts";
 export { Effort } from "./effort.ts";
 export { confirmed, findAttributes, unconfirmed, type Finding, type Goal } from "./find-attributes.ts";

@@ -1,5 +1,5 @@
-import { Effort } from "../analyze/index.ts";
-import { checkCondition, checkKey, compileCondition } from "../condition/index.ts";
+import { contradictoryParts, Effort } from "../analyze/index.ts";
+import { checkCondition, checkKey, compileCondition, type ConditionContext } from "../condition/index.ts";
 import { reportWithin } from "../syntax/report-within.ts";
 import { BASE_ROOTS, rootsOf } from "../roots.ts";
 import { reportConstant } from "./never-true.ts";
@@ -23,6 +23,7 @@ export const conditions: PolicySetCheck = (set, report) => {
       reportWithin(report, node, finding);
   }
   const effort = new Effort(EFFORT);
+  const more = [contradictoryParts(effort)];
   for (const used of conditionsOf(set)) {
     const { condition, use, parameters, fieldArguments, anyRoot, purpose } = used;
     const roots = rootsOf(use, lookedUp);
@@ -30,15 +31,15 @@ export const conditions: PolicySetCheck = (set, report) => {
       const read = compileCondition(condition.ast, condition.text).reads.map(([root = ""]) => root);
       roots.push(...read.filter((root) => !BASE_ROOTS.includes(root)));
     }
-    const findings = checkCondition(condition.ast, {
+    const context: ConditionContext = {
       roots,
       parameters,
       fieldArguments,
       types,
       open,
       opensWhen: purpose === "permits",
-      effort,
-    });
+    };
+    const findings = checkCondition(condition.ast, context, more);
     for (const finding of findings) reportWithin(report, condition.node, finding);
     // a finding about a part explains it better
     if (findings.length === 0) reportConstant(used, report, new Effort(EFFORT_OF_ONE, effort));

@@ -4,7 +4,7 @@ import { quoted } from "../../text/index.ts";
 import { formatPath } from "./format.ts";
 import { RULES } from "./rules/index.ts";
 import { knownMembers } from "./rules/known-members.ts";
-import { typeName, typeOf, type ConditionContext } from "./types.ts";
+import { typeName, typeOf, type ConditionCheck, type ConditionContext } from "./types.ts";
 import { childrenOf } from "./walk.ts";
 
 export type { ConditionContext } from "./types.ts";
@@ -12,12 +12,18 @@ export type { ConditionContext } from "./types.ts";
 /**
  * Looks for mistakes in a condition that hold for every request.
  *
+ * @param more - checks besides those of this folder
  * @returns errors and warnings, in order of position
  */
-export function checkCondition(ast: ConditionNode, context: ConditionContext): ConditionFinding[] {
+export function checkCondition(
+  ast: ConditionNode,
+  context: ConditionContext,
+  more: readonly ConditionCheck[] = [],
+): ConditionFinding[] {
   const findings: ConditionFinding[] = [];
+  const rules = [...RULES, ...more];
   const check = (node: ConditionNode, parent: ConditionNode | undefined): void => {
-    for (const rule of RULES) {
+    for (const rule of rules) {
       for (const finding of rule(node, context, parent)) findings.push(finding);
     }
     for (const child of childrenOf(node)) check(child, node);

@@ -18,7 +18,7 @@ export { FINDING_CODES, type ConditionFinding, type FindingCode } from "./findin
 export { MAX_CONDITION_LENGTH, parseCondition } from "./parse.ts";
 export { MAX_NESTING } from "./nesting.ts";
 export { checkCondition, checkKey, type ConditionContext } from "./check.ts";
-export { compileCondition } from "./compile.ts";
+export { compileCondition, expressionOf } from "./compile.ts";
 export { formatCondition } from "./format.ts";
 export { bindsCustomer, findRoleGrant, type GrantScope } from "./role-grant.ts";
 export * from "./evaluation.ts";

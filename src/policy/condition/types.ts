@@ -1,4 +1,3 @@
-import type { Effort } from "../analyze/effort.ts";
 import type { AttributePath, AttributeType } from "../ir.ts";
 import type { ConditionNode } from "./ast.ts";
 import type { ConditionFinding } from "./finding.ts";
@@ -20,8 +19,6 @@ export interface ConditionContext {
   readonly open?: readonly string[];
   /** The verdict that grants access: true for a rule that permits, false for a rule that masks. Absent if not known. */
   readonly opensWhen?: boolean;
-  /** What searching for contradictions may cost for all conditions of a set. */
-  readonly effort?: Effort;
 }
 
 /** One static check, called with every node of a condition and its parent. */

@@ -5,7 +5,9 @@ import type {
   RuleCoverage,
   SuiteResult,
   SuiteSubject,
+  VerdictCounts,
 } from "./types.ts";
+import { testsIn } from "./tests-in.ts";
 
 /** @returns every condition of a policy set, in the order of its sections */
 export function conditionsOf({ rules, responses, graphql, websocket }: PolicySetIR): CoveredCondition[] {
@@ -33,14 +35,27 @@ export function countVerdicts(
   conditions: SuiteSubject["conditions"],
   cases: readonly { readonly evaluated: readonly EvaluatedCondition[] }[],
 ): readonly RuleCoverage[] {
-  const counts = new Map(conditions.map((one) => [keyOf(one), { true: 0, false: 0, unknown: 0 }]));
+  const counts = new Map(
+    conditions.map((one) => [
+      keyOf(one),
+      { whole: { ...NONE }, parts: testsIn(one.expression).map(() => ({ ...NONE })) },
+    ]),
+  );
   for (const { evaluated } of cases) {
-    for (const { rule, field, verdict } of evaluated) {
+    for (const { rule, field, verdict, parts = [] } of evaluated) {
       const count = counts.get(keyOf({ id: rule, field }));
-      if (count !== undefined) count[verdict] += 1;
+      if (count === undefined) continue;
+      count.whole[verdict] += 1;
+      for (const { part, verdict: own } of parts) {
+        const counted = count.parts[part];
+        if (counted !== undefined) counted[own] += 1;
+      }
     }
   }
-  return conditions.map((one) => ({ ...one, ...(counts.get(keyOf(one)) ?? NONE) }));
+  return conditions.map((one) => {
+    const { whole = NONE, parts = [] } = counts.get(keyOf(one)) ?? {};
+    return { ...one, ...whole, parts };
+  });
 }
 
 /** Adds up the coverage of several suites: one entry per policy set, in order of first appearance. */
@@ -66,13 +81,14 @@ export function coverageGap(rule: RuleCoverage): string {
   return rule.false === 0 ? "never false" : "";
 }
 
-const NONE = { true: 0, false: 0, unknown: 0 };
+const NONE: VerdictCounts = { true: 0, false: 0, unknown: 0 };
 
 function covered(
   { id, name }: Pick<CoveredCondition, "id"> & { readonly name?: string | undefined },
   condition: ResponseFieldIR["condition"],
 ): CoveredCondition {
-  return { id, ...(name !== undefined && { name }), constant: condition.reads.length === 0 };
+  const { expression, reads } = condition;
+  return { id, ...(name !== undefined && { name }), constant: reads.length === 0, expression };
 }
 
 function coveredField(
@@ -91,8 +107,15 @@ function add(rule: RuleCoverage, others: readonly RuleCoverage[]): RuleCoverage 
   if (other === undefined) return rule;
   return {
     ...rule,
-    true: rule.true + other.true,
-    false: rule.false + other.false,
-    unknown: rule.unknown + other.unknown,
+    ...sumOf(rule, other),
+    parts: rule.parts.map((part, index) => sumOf(part, other.parts[index] ?? NONE)),
+  };
+}
+
+function sumOf(one: VerdictCounts, other: VerdictCounts): VerdictCounts {
+  return {
+    true: one.true + other.true,
+    false: one.false + other.false,
+    unknown: one.unknown + other.unknown,
   };
 }

@@ -1,5 +1,5 @@
 import type { VerdictName } from "../condition/index.ts";
-import type { SourcePosition } from "../ir.ts";
+import type { Expression, SourcePosition } from "../ir.ts";
 import type { UNAVAILABLE, Value, ValueObject } from "../value.ts";
 
 /** A request as written in a test, before decoding and normalization. */
@@ -98,6 +98,13 @@ export interface EvaluatedCondition {
   /** For conditions of fields. */
   readonly field?: string;
   readonly verdict: VerdictName;
+  /** Verdicts of its parts, by their index in `testsIn`. A part may have several, at several places of a document. */
+  readonly parts?: readonly EvaluatedPart[];
+}
+
+export interface EvaluatedPart {
+  readonly part: number;
+  readonly verdict: VerdictName;
 }
 
 /** The decision on a case. */
@@ -140,6 +147,7 @@ export interface CoveredCondition {
   readonly field?: string;
   /** The condition reads no attribute, so it always has the same verdict. */
   readonly constant: boolean;
+  readonly expression: Expression;
 }
 
 /** The policy set under test. */
@@ -163,11 +171,17 @@ export interface CaseResult {
   readonly evaluated: readonly EvaluatedCondition[];
 }
 
-/** How often one condition was evaluated, by verdict. */
-export interface RuleCoverage extends CoveredCondition {
+/** How often a condition, or a part of one, had each verdict. */
+export interface VerdictCounts {
   readonly true: number;
   readonly false: number;
   readonly unknown: number;
+}
+
+/** How often one condition was evaluated, by verdict. */
+export interface RuleCoverage extends CoveredCondition, VerdictCounts {
+  /** The same of its parts, in the order of `testsIn`. */
+  readonly parts: readonly VerdictCounts[];
 }
 
 export interface SuiteResult {

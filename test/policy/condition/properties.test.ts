@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { contradictoryParts, Effort } from "../../../src/policy/analyze/index.ts";
 import {
   checkCondition,
   compileCondition,
@@ -107,7 +108,8 @@ describe("condition text", () => {
         );
         assert.ok(end > start || text === "", JSON.stringify(text));
       }
-      if (ast) checkCondition(ast, { roots: ["user"], parameters: [], types: { user: { x: "string" } } });
+      const context = { roots: ["user"], parameters: [], types: { user: { x: "string" as const } } };
+      if (ast) checkCondition(ast, context, [contradictoryParts(new Effort(Infinity))]);
     });
   });
 

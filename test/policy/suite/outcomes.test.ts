@@ -186,16 +186,24 @@ websocket_policies:
 `,
       },
     ]);
-    assert.deepEqual(conditionsOf(ir!), [
-      { id: "policies[0]", name: "open", constant: true },
-      { id: "web_policies[0]", constant: false },
-      { id: "response_filters[0]", constant: false, field: "$.a.b" },
-      { id: "response_masks[0]", name: "m", constant: true, field: "a.b" },
-      { id: "graphql_policies[0]", constant: false },
-      { id: "websocket_policies[0].connection", constant: false },
-      { id: "websocket_policies[0].message_types[0]", constant: false },
-      { id: "websocket_policies[0].message_types[0]", constant: true, field: "f" },
-    ]);
+    const found = conditionsOf(ir!);
+    assert.deepEqual(
+      found.map(({ expression }) => expression.op),
+      ["literal", "==", "==", "literal", "==", "exists", "==", "literal"],
+    );
+    assert.deepEqual(
+      found.map(({ expression: _, ...one }) => one),
+      [
+        { id: "policies[0]", name: "open", constant: true },
+        { id: "web_policies[0]", constant: false },
+        { id: "response_filters[0]", constant: false, field: "$.a.b" },
+        { id: "response_masks[0]", name: "m", constant: true, field: "a.b" },
+        { id: "graphql_policies[0]", constant: false },
+        { id: "websocket_policies[0].connection", constant: false },
+        { id: "websocket_policies[0].message_types[0]", constant: false },
+        { id: "websocket_policies[0].message_types[0]", constant: true, field: "f" },
+      ],
+    );
     assert.equal(fieldText({ anchored: false, keys: ["a"] }), "a");
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { junit } from "../../../src/policy/suite/junit.ts";
 import { renderSuite } from "../../../src/policy/suite/render.ts";
 import type { CaseResult, SuiteResult } from "../../../src/policy/suite/types.ts";
-import { decided } from "./support.ts";
+import { decided, UNPARTED } from "./support.ts";
 
 const NOTHING_ELSE = { differences: [], evaluated: [] } as const;
 
@@ -113,9 +113,17 @@ closest: policies[0]
 
 describe("policy suite: text", () => {
   const coverage = [
-    { id: "policies[0]", name: "read a customer", true: 1, false: 1, unknown: 0, constant: false },
-    { id: "policies[1]", true: 1, false: 0, unknown: 0, constant: false },
-    { id: "policies[2]", name: "home", true: 0, false: 0, unknown: 0, constant: true },
+    {
+      id: "policies[0]",
+      name: "read a customer",
+      true: 1,
+      false: 1,
+      unknown: 0,
+      constant: false,
+      ...UNPARTED,
+    },
+    { id: "policies[1]", true: 1, false: 0, unknown: 0, constant: false, ...UNPARTED },
+    { id: "policies[2]", name: "home", true: 0, false: 0, unknown: 0, constant: true, ...UNPARTED },
   ];
 
   it("shows failures with their explanation, and what the tests leave out", () => {
@@ -143,7 +151,7 @@ policy set default: 2 of 3 conditions reached, 1 with every outcome
   it("adds up the files of one set", () => {
     const half = (verdict: "true" | "false") =>
       result([passed], {
-        coverage: [{ id: "r", true: 0, false: 0, unknown: 0, constant: false, [verdict]: 1 }],
+        coverage: [{ id: "r", true: 0, false: 0, unknown: 0, constant: false, ...UNPARTED, [verdict]: 1 }],
       });
     const text = renderSuite([half("true"), half("false")]);
     assert.match(text, /policy set default: 1 of 1 conditions reached, 1 with every outcome\n$/);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { coverageBySet, coverageGap } from "../../../src/policy/suite/coverage.ts";
 import { allPassed, runSuite } from "../../../src/policy/suite/run.ts";
 import type { RuleCoverage, SuiteDecision, SuiteInput } from "../../../src/policy/suite/types.ts";
-import { decided, rule, suiteOf, testCase } from "./support.ts";
+import { decided, rule, suiteOf, testCase, UNPARTED } from "./support.ts";
 
 const ALLOW = decided("allow", "CONDITION_TRUE", "policies[0]");
 const DENY = decided("deny", "CONDITION_FALSE", "policies[0]");
@@ -150,15 +150,23 @@ describe("policy suite: coverage", () => {
       "CONDITION_TRUE policies[77]",
     );
     assert.deepEqual(coverage, [
-      { id: "policies[0]", name: "read a customer", true: 2, false: 1, unknown: 2, constant: false },
-      { id: "policies[1]", name: "home", true: 1, false: 0, unknown: 0, constant: true },
-      { id: "policies[2]", true: 0, false: 0, unknown: 0, constant: false },
+      {
+        id: "policies[0]",
+        name: "read a customer",
+        true: 2,
+        false: 1,
+        unknown: 2,
+        constant: false,
+        ...UNPARTED,
+      },
+      { id: "policies[1]", name: "home", true: 1, false: 0, unknown: 0, constant: true, ...UNPARTED },
+      { id: "policies[2]", true: 0, false: 0, unknown: 0, constant: false, ...UNPARTED },
     ]);
   });
 
   it("says what is left out; a constant rule need only be reached", () => {
     const gap = (counts: Partial<RuleCoverage>) =>
-      coverageGap({ id: "r", true: 0, false: 0, unknown: 0, constant: false, ...counts });
+      coverageGap({ id: "r", true: 0, false: 0, unknown: 0, constant: false, ...UNPARTED, ...counts });
     assert.equal(gap({}), "never reached");
     assert.equal(gap({ constant: true }), "never reached");
     assert.equal(gap({ constant: true, true: 1 }), "");

@@ -1,8 +1,14 @@
 import type { CoveredCondition, Suite, SuiteCase, SuiteDecision } from "../../../src/policy/suite/types.ts";
 
+/** What a condition reads and says does not matter. */
+const EXPRESSION = { op: "attribute", path: ["user", "a"] } as const;
+
+/** Coverage of a rule, besides the counts. */
+export const UNPARTED = { expression: EXPRESSION, parts: [{ true: 0, false: 0, unknown: 0 }] } as const;
+
 /** A rule as far as suites look at one. */
 export function rule(id: string, name?: string, constant = false): CoveredCondition {
-  return { id, constant, ...(name !== undefined && { name }) };
+  return { id, constant, expression: EXPRESSION, ...(name !== undefined && { name }) };
 }
 
 /** A decision by one rule whose condition was as the reason says. */

@@ -5,7 +5,6 @@ import { booleanParts } from "./boolean-parts.ts";
 import { canonicalSpelling } from "./canonical-spelling.ts";
 import { comparableTypes } from "./comparable-types.ts";
 import { constantParts } from "./constant-parts.ts";
-import { contradictoryParts } from "./contradictory-parts.ts";
 import { exactIntegers } from "./exact-integers.ts";
 import { knownMembers } from "./known-members.ts";
 import { knownRoots } from "./known-roots.ts";
@@ -30,7 +29,6 @@ export const RULES: readonly ConditionCheck[] = [
   booleanParts,
   exactIntegers,
   constantParts,
-  contradictoryParts,
   uniqueEntries,
   anyValue,
   pathCase,

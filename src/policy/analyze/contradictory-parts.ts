@@ -1,18 +1,18 @@
-import type { ConditionNode, LogicalNode } from "../ast.ts";
-import { clip } from "../../../text/index.ts";
-import { contradictoryTerms } from "../../analyze/contradictory-terms.ts";
-import { Effort } from "../../analyze/effort.ts";
-import { findAttributes } from "../../analyze/find-attributes.ts";
-import { textDomains } from "../../analyze/request-domains.ts";
-import { FALSE, TRUE, UNKNOWN } from "../../analyze/verdicts.ts";
-import type { Expression } from "../../ir.ts";
-import { expressionOf } from "../compile.ts";
-import { errorAt, warningAt, type ConditionFinding } from "../finding.ts";
-import { formatCondition } from "../format.ts";
-import { flippedIf } from "../logic.ts";
-import { isTest } from "../operators.ts";
-import type { ConditionCheck } from "../types.ts";
-import { childrenOf, visit } from "../walk.ts";
+import type { ConditionNode, LogicalNode } from "../condition/ast.ts";
+import { clip } from "../../text/index.ts";
+import { contradictoryTerms } from "./contradictory-terms.ts";
+import { Effort } from "./effort.ts";
+import { findAttributes } from "./find-attributes.ts";
+import { textDomains } from "./request-domains.ts";
+import { FALSE, TRUE, UNKNOWN } from "./verdicts.ts";
+import type { Expression } from "../ir.ts";
+import { expressionOf } from "../condition/compile.ts";
+import { errorAt, warningAt, type ConditionFinding } from "../condition/finding.ts";
+import { formatCondition } from "../condition/format.ts";
+import { flippedIf } from "../condition/logic.ts";
+import { isTest } from "../condition/operators.ts";
+import type { ConditionCheck } from "../condition/types.ts";
+import { childrenOf, visit } from "../condition/walk.ts";
 
 /** A part of a chain of `and` or `or`: the node, or its opposite if `negated`. */
 interface Term {
@@ -28,9 +28,13 @@ const DOMAINS = textDomains();
 /**
  * Parts of `and` that are never true together, and parts of `or` of which one is always true. It is an error where that
  * grants access: `user.role != "a" or user.role != "b"` lets in everybody who has a role.
+ *
+ * @param whole - what the search may cost for all conditions together
  */
-export const contradictoryParts: ConditionCheck = (node, { opensWhen, effort }, parent) =>
-  parent === undefined ? inside(node, opensWhen, new Effort(EFFORT, effort)) : [];
+export function contradictoryParts(whole: Effort): ConditionCheck {
+  return (node, { opensWhen }, parent) =>
+    parent === undefined ? inside(node, opensWhen, new Effort(EFFORT, whole)) : [];
+}
 
 /** @param opens - the verdict of `node` that grants access; `undefined` if either may, or it is not known */
 function inside(
@@ -102,7 +106,7 @@ function impossible(node: ConditionNode, effort: Effort): readonly ConditionFind
   const [attribute] = children.filter((child) => child.op === "attribute");
   const domain = attribute?.op === "attribute" ? DOMAINS.of(attribute.path) : undefined;
   if (attribute === undefined || domain?.kind !== "values") return [];
-  const { values } = domain;
+  const values = domain.values.filter((value) => typeof value === "string" || typeof value === "number");
   const plain = (child: ConditionNode): boolean =>
     child === attribute ||
     (child.op === "literal" && typeof child.value === typeof values[0]) ||
