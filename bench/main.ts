@@ -8,6 +8,7 @@ import { benchmarkAuditIntake } from "./audit-intake.ts";
 import { benchmarkCheck } from "./check.ts";
 import { benchmarkCustomers } from "./customers.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
+import { benchmarkPolicyDiff } from "./policy-diff.ts";
 import { quick } from "./effort.ts";
 import { benchmarkFeed } from "./feed.ts";
 import { benchmarkFilters } from "./filters.ts";
@@ -46,6 +47,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   pauses: {
     title: "The longest event-loop pauses of a worker, for the worst inputs (milliseconds)",
     run: benchmarkPauses,
+  },
+  "policy-diff": {
+    title: "What a change of a policy set means: two sets of 1,000 rules (milliseconds)",
+    run: benchmarkPolicyDiff,
   },
   flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
   overload: { title: "More and more requests in flight", run: benchmarkOverload },

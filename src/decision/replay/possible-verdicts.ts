@@ -1,7 +1,9 @@
 import { isList } from "../../json/index.ts";
+import { FALSE, only, TRUE, UNKNOWN, type Verdicts } from "../../policy/analyze/verdicts.ts";
 import {
   equal,
   isSentSeveralTimes,
+  MAX_DEPTH,
   operandOf,
   ordered,
   UNAVAILABLE,
@@ -37,13 +39,8 @@ export interface RecordedValues {
   hash(value: string | number | boolean): string | undefined;
 }
 
-/** A set of verdicts, as bits. */
-export type Possible = number;
-export const POSSIBLY_TRUE = 1;
-export const POSSIBLY_FALSE = 2;
-export const POSSIBLY_UNKNOWN = 4;
-const ANYTHING: Possible = POSSIBLY_TRUE | POSSIBLY_FALSE | POSSIBLY_UNKNOWN;
-const EITHER: Possible = POSSIBLY_TRUE | POSSIBLY_FALSE;
+const ANYTHING: Verdicts = TRUE | FALSE | UNKNOWN;
+const EITHER: Verdicts = TRUE | FALSE;
 
 /** An operand: its value, its hash, or nothing at all. */
 type Part =
@@ -52,8 +49,6 @@ type Part =
   | { readonly kind: "any" };
 
 const ANY: Part = { kind: "any" };
-/** Parsed conditions are far less deep. */
-const MAX_DEPTH = 512;
 
 /**
  * Evaluates a condition over attributes of which only a part is known.
@@ -61,14 +56,14 @@ const MAX_DEPTH = 512;
  * @returns every verdict that `evaluate` may give for what is not known. It may contain more, because attributes that are read
  *   in several places are treated as independent; it never lacks one
  */
-export function possibleVerdicts(expression: Expression, values: RecordedValues, depth = 0): Possible {
+export function possibleVerdicts(expression: Expression, values: RecordedValues, depth = 0): Verdicts {
   if (depth > MAX_DEPTH) return ANYTHING;
   const below = depth + 1;
   switch (expression.op) {
     case "and":
-      return decideAll(expression.args, POSSIBLY_FALSE, values, below);
+      return decideAll(expression.args, FALSE, values, below);
     case "or":
-      return decideAll(expression.args, POSSIBLY_TRUE, values, below);
+      return decideAll(expression.args, TRUE, values, below);
     case "not":
       return negated(possibleVerdicts(expression.arg, values, below));
     case "==":
@@ -106,45 +101,37 @@ export function possibleVerdicts(expression: Expression, values: RecordedValues,
     case "list": {
       const part = partAt(expression, values, depth);
       if (part.kind === "any") return ANYTHING;
-      if (part.kind === "hash") return part.type === "boolean" ? EITHER : POSSIBLY_UNKNOWN;
-      return bitOf(typeof part.value === "boolean" ? part.value : undefined);
+      if (part.kind === "hash") return part.type === "boolean" ? EITHER : UNKNOWN;
+      return only(typeof part.value === "boolean" ? part.value : undefined);
     }
   }
 }
 
-function bitOf(verdict: Verdict): Possible {
-  return verdict === undefined ? POSSIBLY_UNKNOWN : verdict ? POSSIBLY_TRUE : POSSIBLY_FALSE;
-}
-
-function negated(possible: Possible): Possible {
-  return (
-    (possible & POSSIBLY_UNKNOWN) |
-    (possible & POSSIBLY_TRUE ? POSSIBLY_FALSE : 0) |
-    (possible & POSSIBLY_FALSE ? POSSIBLY_TRUE : 0)
-  );
+function negated(possible: Verdicts): Verdicts {
+  return (possible & UNKNOWN) | (possible & TRUE ? FALSE : 0) | (possible & FALSE ? TRUE : 0);
 }
 
 /** Kleene's `and` (`decisive` is false) and `or` (it is true) over sets of verdicts. */
 function decideAll(
   args: readonly Expression[],
-  decisive: Possible,
+  decisive: Verdicts,
   values: RecordedValues,
   depth: number,
-): Possible {
+): Verdicts {
   return combined(
     args.map((arg) => possibleVerdicts(arg, values, depth)),
     decisive,
   );
 }
 
-function combined(all: readonly Possible[], decisive: Possible): Possible {
-  if (all.length === 0) return POSSIBLY_UNKNOWN;
-  const neutral = decisive === POSSIBLY_TRUE ? POSSIBLY_FALSE : POSSIBLY_TRUE;
+function combined(all: readonly Verdicts[], decisive: Verdicts): Verdicts {
+  if (all.length === 0) return UNKNOWN;
+  const neutral = decisive === TRUE ? FALSE : TRUE;
   let result = neutral;
   for (const one of all) {
     let next = 0;
-    for (const a of [POSSIBLY_TRUE, POSSIBLY_FALSE, POSSIBLY_UNKNOWN])
-      for (const b of [POSSIBLY_TRUE, POSSIBLY_FALSE, POSSIBLY_UNKNOWN])
+    for (const a of [TRUE, FALSE, UNKNOWN])
+      for (const b of [TRUE, FALSE, UNKNOWN])
         if ((result & a) !== 0 && (one & b) !== 0)
           next |= a === decisive || b === decisive ? decisive : a === neutral ? b : a;
     result = next;
@@ -152,13 +139,13 @@ function combined(all: readonly Possible[], decisive: Possible): Possible {
   return result;
 }
 
-function existence(recorded: RecordedValue): Possible {
+function existence(recorded: RecordedValue): Verdicts {
   switch (recorded.kind) {
     case "known":
-      return bitOf(recorded.value === undefined ? false : recorded.value === UNAVAILABLE ? undefined : true);
+      return only(recorded.value === undefined ? false : recorded.value === UNAVAILABLE ? undefined : true);
     case "hash":
     case "present":
-      return POSSIBLY_TRUE;
+      return TRUE;
     case "unrecorded":
       return ANYTHING;
   }
@@ -175,9 +162,9 @@ function partAt(expression: Expression, values: RecordedValues, depth: number): 
       return known([]); // outside `in`, only its type matters
     default: {
       const possible = possibleVerdicts(expression, values, depth);
-      if (possible === POSSIBLY_TRUE) return known(true);
-      if (possible === POSSIBLY_FALSE) return known(false);
-      return possible === POSSIBLY_UNKNOWN ? known(undefined) : ANY;
+      if (possible === TRUE) return known(true);
+      if (possible === FALSE) return known(false);
+      return possible === UNKNOWN ? known(undefined) : ANY;
     }
   }
 }
@@ -217,22 +204,22 @@ function itemPart(item: HashedValue | KnownItem): Part {
 }
 
 /** A test that needs the values themselves. Each takes two operands of one type. */
-function test(a: Part, b: Part, decide: (a: Operand, b: Operand) => Verdict): Possible {
-  if (a.kind === "value" && b.kind === "value") return bitOf(decide(a.value, b.value));
-  if (isUnknown(a) || isUnknown(b)) return POSSIBLY_UNKNOWN;
+function test(a: Part, b: Part, decide: (a: Operand, b: Operand) => Verdict): Verdicts {
+  if (a.kind === "value" && b.kind === "value") return only(decide(a.value, b.value));
+  if (isUnknown(a) || isUnknown(b)) return UNKNOWN;
   if (a.kind === "any" || b.kind === "any") return ANYTHING;
   // both are of one type, or no verdict is possible; which of the tests takes that type does not matter here
-  return typeOf(a) === typeOf(b) ? ANYTHING : POSSIBLY_UNKNOWN;
+  return typeOf(a) === typeOf(b) ? ANYTHING : UNKNOWN;
 }
 
-function equality(a: Part, b: Part, values: RecordedValues): Possible {
-  if (a.kind === "value" && b.kind === "value") return bitOf(equal(a.value, b.value));
-  if (isUnknown(a) || isUnknown(b)) return POSSIBLY_UNKNOWN;
+function equality(a: Part, b: Part, values: RecordedValues): Verdicts {
+  if (a.kind === "value" && b.kind === "value") return only(equal(a.value, b.value));
+  if (isUnknown(a) || isUnknown(b)) return UNKNOWN;
   if (a.kind === "any" || b.kind === "any") return ANYTHING;
-  if (isNull(a) || isNull(b)) return POSSIBLY_FALSE;
-  if (typeOf(a) !== typeOf(b)) return POSSIBLY_UNKNOWN;
+  if (isNull(a) || isNull(b)) return FALSE;
+  if (typeOf(a) !== typeOf(b)) return UNKNOWN;
   const [left, right] = [digestOf(a, values), digestOf(b, values)];
-  return left === undefined || right === undefined ? EITHER : bitOf(left === right);
+  return left === undefined || right === undefined ? EITHER : only(left === right);
 }
 
 function isUnknown(part: Part): boolean {
@@ -257,16 +244,16 @@ function membership(
   { value, list }: Extract<Expression, { op: "in" }>,
   values: RecordedValues,
   depth: number,
-): Possible {
+): Verdicts {
   const part = partAt(value, values, depth);
   const items = itemsOf(list, values, depth);
   if (items === "anything") return ANYTHING;
-  if (items === "no list") return POSSIBLY_UNKNOWN;
+  if (items === "no list") return UNKNOWN;
   // false for an empty list, whatever the value is
-  if (items.length === 0) return POSSIBLY_FALSE;
+  if (items.length === 0) return FALSE;
   return combined(
     items.map((item) => equality(part, item, values)),
-    POSSIBLY_TRUE,
+    TRUE,
   );
 }
 

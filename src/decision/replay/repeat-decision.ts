@@ -1,3 +1,4 @@
+import { TRUE, UNKNOWN } from "../../policy/analyze/verdicts.ts";
 import {
   evaluate,
   pathsIn,
@@ -30,12 +31,7 @@ import type { InputHash } from "../inputs/input-hash.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { Decision } from "../types.ts";
-import {
-  possibleVerdicts,
-  POSSIBLY_TRUE,
-  POSSIBLY_UNKNOWN,
-  type RecordedValues,
-} from "./possible-verdicts.ts";
+import { possibleVerdicts, type RecordedValues } from "./possible-verdicts.ts";
 import { nameOf, putValue, RecordedAttributes } from "./recorded-attributes.ts";
 
 /** The plan of a permit, described as in records. */
@@ -167,10 +163,10 @@ class RecordedRequest implements RecordedConditions {
     const attributes = knownAttributes(readsOf(expression), values);
     if (attributes !== undefined) return evaluate(expression, attributes);
     const possible = possibleVerdicts(expression, values);
-    if (possible === POSSIBLY_TRUE) return true;
-    if (possible === POSSIBLY_UNKNOWN) return undefined;
+    if (possible === TRUE) return true;
+    if (possible === UNKNOWN) return undefined;
     // neither permits
-    if ((possible & POSSIBLY_TRUE) === 0) return false;
+    if ((possible & TRUE) === 0) return false;
     this.#note(readsOf(expression), values);
     return this.isPermitting;
   }
@@ -191,7 +187,7 @@ class RecordedRequest implements RecordedConditions {
       return this.#undecided(purpose);
     }
     const possible = possibleVerdicts(expression, withoutLate(values, late));
-    const effect = purpose === "permits" ? POSSIBLY_TRUE : POSSIBLY_TRUE | POSSIBLY_UNKNOWN;
+    const effect = purpose === "permits" ? TRUE : TRUE | UNKNOWN;
     if ((possible & ~effect) === 0) return { known: true, verdict: true };
     if ((possible & effect) === 0) return { known: true, verdict: false };
     this.#note(now, values);

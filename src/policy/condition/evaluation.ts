@@ -1,6 +1,6 @@
 /** What evaluates, explains and prints compiled conditions. */
 export { formatExpression, formatPath } from "./format.ts";
-export { evaluate } from "./evaluate.ts";
+export { evaluate, MAX_DEPTH } from "./evaluate.ts";
 export { canBecomeTrue } from "./possible.ts";
 export { specialize, type Specialized } from "./specialize.ts";
 export { pathsIn, readsBelow } from "./reads.ts";
