@@ -20,7 +20,7 @@ export function benchmarkPolicyDiff(): Promise<readonly DiffRow[]> {
   const masks = `${base}response_masks:\n${Array.from({ length: RULES }, (_, index) => mask(index)).join("")}`;
   const changes: readonly (readonly [change: string, before: string, after: string])[] = [
     ["nothing", base, base],
-    ["the condition of one rule", base, base.replace('user.role == "admin"', 'user.role != "guest"')],
+    ["the condition of one rule", base, base.replace("manager", "director")],
     ["all conditions", base, base.replaceAll("condition: ", "condition: 'not user.suspended' # ")],
     ["all paths", base, base.replaceAll("/api/", "/v2/")],
     [
