@@ -21,7 +21,7 @@ export function redundantTo(
   ];
   let replacing: PathRuleIR | undefined;
   for (const pair of routePairs(before, after)) {
-    if (pair.before !== rule || pair.spelled !== undefined) continue;
+    if (pair.before !== rule) continue;
     if (typeof pair.after !== "object" || !isAlike(pair.after, rule)) return undefined;
     if (routeChange(pair, before, after).length > 0) return undefined;
     replacing ??= pair.after;
