@@ -28,6 +28,7 @@ const MAX_CONFLICTS = 10_000;
 /** The same, and what each attempt of the solver costs, where the effort is limited. */
 const FEW_CONFLICTS = 100;
 const COST_OF_ROUND = 50;
+const TOO_MUCH = "the conditions have too many combinations of parts";
 
 /** How often an example did not hold when it was evaluated. Stays 0; tests check it. */
 export const unconfirmed = { count: 0 };
@@ -43,6 +44,7 @@ export function findAttributes(
   domains: Domains = UNRESTRICTED,
   effort?: Effort,
 ): Finding {
+  if (effort?.spend(COST_OF_ROUND) === false) return { kind: "undecided", why: TOO_MUCH };
   const circuit = new Circuit();
   const solver = new SatSolver(effort === undefined ? MAX_CONFLICTS : FEW_CONFLICTS);
   const encoding = new Encoding(circuit, solver);
@@ -58,7 +60,7 @@ export function findAttributes(
     if (met.kind === "undecided") undecided ??= met.why;
     solver.add(met.core.flatMap(({ literals }) => literals.map((literal) => -literal)));
   }
-  return { kind: "undecided", why: undecided ?? "the conditions have too many combinations of parts" };
+  return { kind: "undecided", why: undecided ?? TOO_MUCH };
 }
 
 /** @returns the example, if the evaluator says that it meets the goals */

@@ -7,7 +7,7 @@ import type { PolicySetCheck } from "./policy-set-check.ts";
 import { conditionsOf } from "./uses.ts";
 
 /** What searching for conditions that are always or never true may cost, for all of a set and for each. */
-const EFFORT = 500_000;
+const EFFORT = 100_000;
 const EFFORT_OF_ONE = 10_000;
 
 /** Conditions and look-up keys read only attributes that exist, and compare only values of comparable types. */

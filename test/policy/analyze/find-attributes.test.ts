@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   compareConditions,
   confirmed,
+  Effort,
   FALSE,
   findAttributes,
   TRUE,
@@ -128,6 +129,16 @@ describe("attributes that make a condition true, false or unknown", () => {
       kind: "undecided",
       why: "an example was found, but the evaluator does not confirm it",
     });
+  });
+
+  it("gives up when what it may cost is used up, by this or an earlier search", () => {
+    const goal = { expression: compiled("user.a < user.b and user.b < user.c"), verdicts: TRUE };
+    const find = (effort: Effort) => findAttributes([goal], UNRESTRICTED, effort).kind;
+    assert.equal(find(new Effort(1000)), "found");
+    assert.equal(find(new Effort(100)), "undecided");
+    const whole = new Effort(300);
+    const kinds = Array.from({ length: 4 }, () => find(new Effort(1000, whole)));
+    assert.deepEqual([kinds[0], kinds.at(-1)], ["found", "undecided"]);
   });
 
   it("gives up when there are too many combinations", () => {

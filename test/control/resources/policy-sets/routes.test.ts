@@ -333,6 +333,19 @@ describe("policy sets", () => {
     assert.equal((await control.request("GET", `/gateway/policy-sets/${name}`, { as: reader })).status, 403);
   });
 
+  it("is warned of rules that have no effect", async () => {
+    const files = yaml(
+      'policies:\n  - { resource: "GET /a/{id}", condition: user.x == user.y }\n' +
+        "  - { resource: GET /a/b, condition: user.y == user.x }\n" +
+        "response_masks:\n  - { api_pattern: GET /b, fields: [{ name: n, mask_type: full, condition: true }] }\n",
+    );
+    for (const { body } of [await validate(files), await publish(files)])
+      assert.deepEqual(
+        body.data.diagnostics.map(({ code }: { code: string }) => code),
+        ["redundant-rule", "unused-response-rule"],
+      );
+  });
+
   it("is warned of permits by a role alone once several customers have identity providers", async () => {
     const files = yaml('policies:\n  - { resource: GET /a, condition: user.role == "admin" }\n');
     const codes = async () => {
