@@ -69,6 +69,38 @@ const { any: condition, operand } = fc.letrec<{ any: Expression; operand: Expres
   },
 );
 
+function literalOf(value: string | number | boolean | null): Expression {
+  return { op: "literal", value };
+}
+
+const few = fc.constantFrom("a", "b").map((name): Expression => ({ op: "attribute", path: ["user", name] }));
+const list = fc.constantFrom(["item", "l"], ...SENT).map((path): Expression => ({ op: "attribute", path }));
+const number = fc.constantFrom(...NUMBERS).map(literalOf);
+
+/** Several tests of one or two attributes with literals of one type: what decides is what lies between these. */
+const dense = fc
+  .oneof(
+    ...[
+      fc
+        .tuple(fc.constantFrom("<", ">", "!="), few, fc.oneof({ weight: 9, arbitrary: number }, few))
+        .map(([op, left, right]): Expression => ({ op, left, right })),
+      fc
+        .tuple(fc.constantFrom("<", ">", "!=", "=="), few, text)
+        .map(([op, left, right]): Expression => ({ op, left, right })),
+      fc
+        .tuple(fc.constantFrom(...STRING_METHODS), few, text)
+        .map(([op, target, arg]): Expression => ({ op, target, arg })),
+      fc.tuple(literal, list).map(([value, searched]): Expression => ({ op: "in", value, list: searched })),
+    ].map((one) => {
+      const negatable = fc
+        .tuple(one, fc.nat(3))
+        .map(([test, kind]): Expression => (kind === 0 ? { op: "not", arg: test } : test));
+      return fc.array(negatable, { minLength: 2, maxLength: 5 });
+    }),
+  )
+  .map((args): Expression => ({ op: "and", args }));
+const base = fc.oneof(condition, dense);
+
 /** A change of one condition: the same in other words, or something else. */
 type Change = (before: Expression, other: Expression, literal: Expression) => Expression;
 
@@ -81,6 +113,10 @@ const CHANGES: readonly Change[] = [
   (before, other) => ({ op: "or", args: [before, { op: "and", args: [before, other] }] }),
   (before) => (isLogical(before) ? (before.args[0] ?? before) : before),
   (before) => (isLogical(before) ? { ...before, op: before.op === "and" ? "or" : "and" } : before),
+  // true where it is not unknown
+  (before) => ({ op: "or", args: [before, { op: "not", arg: before }] }),
+  () => literalOf(true),
+  () => literalOf(false),
   (before, other) => ({ op: "and", args: [before, other] }),
   (before, other) => ({ op: "or", args: [before, other] }),
   (before, _, value) => ("right" in before ? { ...before, right: value } : before),
@@ -123,16 +159,17 @@ function changed(
 
 const variation = fc
   .tuple(
-    condition,
+    base,
     fc.array(fc.nat(3), { maxLength: 3 }),
     fc.constantFrom(...CHANGES),
-    condition,
+    fc.constantFrom(...CHANGES),
+    base,
     fc.oneof(literal, operand),
   )
-  .map(([before, place, change, other, value]) => ({
-    before,
-    after: changed(before, place, (part) => change(part, other, value)),
-  }));
+  .map(([origin, place, first, second, other, value]) => {
+    const before = first(origin, other, value);
+    return { before, after: changed(before, place, (part) => second(part, other, value)) };
+  });
 
 /** Two conditions, and whether attributes are those of a request or may be anything. */
 export interface ConditionPair {
@@ -145,7 +182,9 @@ export const conditionPair: fc.Arbitrary<ConditionPair> = fc
   .tuple(
     fc.oneof(
       { weight: 3, arbitrary: variation },
-      { weight: 1, arbitrary: fc.record({ before: condition, after: condition }) },
+      { weight: 1, arbitrary: fc.record({ before: base, after: base }) },
+      // whether it is ever true, or ever anything else
+      { weight: 2, arbitrary: fc.record({ before: dense, after: fc.boolean().map(literalOf) }) },
     ),
     fc.boolean(),
   )
