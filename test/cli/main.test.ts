@@ -32,6 +32,7 @@ describe("cli", () => {
     ["policy", "fmt"],
     ["policy", "test"],
     ["policy", "explain"],
+    ["policy", "coverage"],
     ["policy", "diff"],
     ["demo"],
     ["doctor"],
