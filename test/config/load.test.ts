@@ -229,7 +229,10 @@ audit: { cache_size: 1 }
       ["api: { publish_policies: [staging] }", "must be one of `production`, `sandbox`"],
       ["gateway: { envoy_admin: 9901 }", "must be text"],
       ['gateway: { envoy_admin: "127.0.0.1" }', "must be `off` or an address"],
-      ["gateway: { cluster: { coordination: redis } }", "must be `local`, not `redis`"],
+      [
+        "gateway: { cluster: { coordination: redis } }",
+        "must be one of `local`, `control_plane`, not `redis`",
+      ],
       ["gateway: { cluster: { nodes: 0 } }", "1 to 64"],
       ["gateway: { security: { tls_min_version: 1.1 } }", 'must be `"1.2"` or `"1.3"`, not `1.1`'],
       ["gateway: { security: { hsts_header: yes } }", "must be `true` or `false`, not `yes`"],

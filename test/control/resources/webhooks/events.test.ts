@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { EVENT_TYPES, type EventType } from "../../../../src/control/platform/events.ts";
+import { watchFleet } from "../../../../src/control/resources/gateways/watch.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { startReceiver, type Received, type WebhookReceiver } from "../../../support/webhook-receiver.ts";
 import { USER_AGENT } from "../../../support/sign-in.ts";
@@ -74,6 +75,7 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
     expected.set("policy.updated", { policy: { id: policy.id, name: "MFA", type: "authentication" } });
     const { version, digest } = await api.data("POST", "/policy-sets", { name: "set", files: setOf("v1") });
     expected.set("policy_set.published", { policy_set: { name: "set", version, digest } });
+    await loseGateway(digest);
 
     await api.data("PUT", `/customers/${customer}`, { metadata: { plan: "gold" } });
     expected.set("customer.updated", { customer: named });
@@ -86,6 +88,29 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
     expected.set("api_key.created", { api_key });
     await api.data("DELETE", `/api-keys/${made.id}`, undefined, headers);
     expected.set("api_key.revoked", { api_key });
+  }
+
+  /** A gateway that has diverged, is well again, and is lost. */
+  async function loseGateway(digest: string): Promise<void> {
+    const { context, database } = api.control;
+    const gateway = { id: "eu-1", address: "http://127.0.0.1:8080", version: "1.0.0" };
+    const enforces = async (its: string) => {
+      const at = new Date().toISOString();
+      await api.data("POST", "/gateway/registration", {
+        ...{ ...gateway, kind: "gateway", rollout: null, workers: { expected: 1, ready: 1 } },
+        policies: { source: "control_plane", set: "set", version: "v1", digest: its },
+        ...{ started_at: at, sent_at: at, interval_ms: 5_000, leaving: false },
+      });
+      await watchFleet(context);
+    };
+    const other = "0".repeat(64);
+    await enforces(other);
+    expected.set("gateway.diverged", { gateway: { ...gateway, policy_set: "set", digest: other } });
+    await enforces(digest);
+    expected.set("gateway.recovered", { gateway: { ...gateway, policy_set: "set", digest } });
+    await database.db("gateways").update({ seen_at: database.db.raw("now() - interval '1 minute'") });
+    await watchFleet(context);
+    expected.set("gateway.lost", { gateway: { ...gateway, policy_set: "set", digest } });
   }
 
   const deliveriesOf = (type: EventType) => receiver.received.filter(({ json }) => json.type === type);
