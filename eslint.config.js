@@ -51,6 +51,7 @@ const rooms = {
     "telemetry",
     "runtime",
   ],
+  authorizers: ["decision", "request", "telemetry", "runtime"],
   gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract", "runtime"],
   "customer-state": [],
   startup: ["runtime"],

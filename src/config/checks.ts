@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
 import { ALB_HEADER, DEFAULT_CLAIMS } from "../identity/index.ts";
 import { foldCase, parsePattern } from "../policy/evaluation.ts";
 import { foldHeaderName } from "../request/index.ts";
+import { parseSocketAddress } from "../setting-types.ts";
 import { valueAt } from "./keys.ts";
 import { DEFAULT_IDENTITY_HEADERS } from "./schema-identity.ts";
 import type { GatewayConfig } from "./schema.ts";
@@ -160,6 +162,22 @@ const CHECKS: readonly ConfigCheck[] = [
     tls.client_ca !== undefined && tls.certificate === undefined
       ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
       : undefined,
+  ({ authz }) =>
+    authz.http_listen !== undefined && authz.http_callers.length === 0
+      ? fault("authz.http_listen", "needs `authz.http_callers`: without the list nobody may ask")
+      : undefined,
+  ({ authz }) =>
+    authz.http_listen === undefined && authz.http_callers.length > 0
+      ? fault("authz.http_callers", "has no effect without `authz.http_listen`")
+      : undefined,
+  ({ authz }) =>
+    authz.tls.client_ca === undefined && authz.http_callers.some((caller) => !isNetwork(caller))
+      ? fault("authz.http_callers", "needs `authz.tls.client_ca` for names in client certificates")
+      : undefined,
+  ({ authz, gateway }) =>
+    sharesPorts(authz.listen, authz.http_listen, gateway.cluster.nodes)
+      ? fault("authz.http_listen", "has ports of `authz.listen`: each worker takes one port from each on")
+      : undefined,
   ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
   ({ rollout: { steps, percentage } }) =>
     steps.length > 0 && percentage > 0
@@ -237,4 +255,18 @@ function fault(name: string, message: string): ConfigContradiction {
 /** @returns every contradiction in a configuration whose keys are each valid on their own. */
 export function contradictions(config: GatewayConfig): readonly ConfigContradiction[] {
   return CHECKS.map((check) => check(config)).filter((found) => found !== undefined);
+}
+
+function isNetwork(caller: string): boolean {
+  return ipaddr.isValid(caller) || (caller.includes("/") && ipaddr.isValidCIDR(caller));
+}
+
+/** Whatever the addresses: one of them may be the wildcard. */
+function sharesPorts(one: string, other: string | undefined, workers: number): boolean {
+  const [first, second] = [
+    parseSocketAddress(one),
+    other === undefined ? undefined : parseSocketAddress(other),
+  ];
+  if (first === undefined || second === undefined) return false;
+  return Math.abs(first.port - second.port) < workers;
 }

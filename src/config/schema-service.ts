@@ -1,9 +1,11 @@
+import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import {
   choice,
   duration,
   holdsPaths,
   ipAddress,
+  list,
   map,
   optional,
   parseSocketAddress,
@@ -90,12 +92,40 @@ const listen = holdsPaths(
   (value, resolve) => value.replace(/^unix:(.+)$/, (_, path: string) => `unix:${resolve(path)}`),
 );
 
+/** A mistyped network must not pass for a name, so the last label of a name has a letter. */
+function isCaller(value: string): boolean {
+  if (value.startsWith("spiffe://")) return /^spiffe:\/\/[\w.-]+(?:\/[\w.-]+)*$/.test(value);
+  if (value.includes("/")) return ipaddr.isValidCIDR(value);
+  if (ipaddr.isValid(value)) return true;
+  const labels = value.split(".");
+  return labels.every((label) => /^[\w-]+$/.test(label)) && /[A-Za-z]/.test(labels.at(-1) ?? "");
+}
+
 export const authz = z
   .strictObject({
     listen: setting(
       listen,
       "127.0.0.1:9191",
       "Where `gatehouse authz` serves `envoy.service.auth.v3.Authorization`: address and port, or `unix:` and a path.",
+    ),
+    http_listen: optional(
+      text().refine(
+        (value) => parseSocketAddress(value) !== undefined,
+        "must be an address and port such as `127.0.0.1:9292`",
+      ),
+      "Where nginx (`auth_request`) asks for decisions over HTTP: address and port of the first worker; " +
+        "the others listen on the next ports. With TLS if `authz.tls` is set. Default: nowhere.",
+    ),
+    http_callers: setting(
+      list(
+        text().refine(
+          isCaller,
+          "must be an address, a network in CIDR notation, a DNS name such as `proxy.internal`, or a `spiffe://` URI",
+        ),
+      ),
+      [],
+      "Who may ask at `http_listen`: addresses, networks, and names in client certificates (DNS or `spiffe://`; they need " +
+        "`authz.tls.client_ca`). A caller needs one of them. Everybody else is refused.",
     ),
     decision_timeout: setting(
       duration("2ms", "1m"),

@@ -1,28 +1,13 @@
-import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
 import { experimental, ServerCredentials } from "@grpc/grpc-js";
 import { every, type JobLog } from "../runtime/every.ts";
+import { isSameTls, readTlsFiles, type TlsFiles, type TlsMaterial } from "../runtime/tls-files.ts";
 
-/** Paths of PEM files. */
-export interface TlsFiles {
-  /** The server's certificate, with the chain up to its issuer. */
-  readonly certificate: string;
-  readonly privateKey: string;
-  /** Issuers of client certificates. If given, clients without a certificate from one of them are refused. */
-  readonly clientCa?: string;
-}
+export type { TlsFiles } from "../runtime/tls-files.ts";
 
 export interface LoadedCredentials {
   readonly credentials: ServerCredentials;
   /** Stops checking the files. */
   readonly stop: () => void;
-}
-
-interface Material {
-  readonly certificate: Buffer;
-  readonly privateKey: Buffer;
-  readonly clientCa: Buffer | undefined;
 }
 
 const REFRESH_MS = 10_000;
@@ -39,7 +24,7 @@ export async function loadServerCredentials(
   refreshMs = REFRESH_MS,
 ): Promise<LoadedCredentials> {
   if (files === undefined) return { credentials: ServerCredentials.createInsecure(), stop: () => undefined };
-  const provider = new CertificateFiles(files, await readMaterial(files));
+  const provider = new CertificateFiles(files, await readTlsFiles(files));
   const refreshing = every(refreshMs, () => provider.refresh(), {
     what: "reload the changed TLS files",
     log,
@@ -61,18 +46,18 @@ export async function loadServerCredentials(
 /** Provides grpc-js with certificates, and with new ones when they change. */
 class CertificateFiles implements experimental.CertificateProvider {
   readonly #files: TlsFiles;
-  #material: Material;
+  #material: TlsMaterial;
   readonly #caListeners = new Set<experimental.CaCertificateUpdateListener>();
   readonly #identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
 
-  constructor(files: TlsFiles, material: Material) {
+  constructor(files: TlsFiles, material: TlsMaterial) {
     this.#files = files;
     this.#material = material;
   }
 
   async refresh(): Promise<void> {
-    const material = await readMaterial(this.#files);
-    if (isSame(material, this.#material)) return;
+    const material = await readTlsFiles(this.#files);
+    if (isSameTls(material, this.#material)) return;
     this.#material = material;
     for (const listener of this.#caListeners) this.#tellCa(listener);
     for (const listener of this.#identityListeners) this.#tellIdentity(listener);
@@ -110,25 +95,4 @@ class CertificateFiles implements experimental.CertificateProvider {
     const { certificate, privateKey } = this.#material;
     listener({ certificate, privateKey });
   }
-}
-
-async function readMaterial({ certificate, privateKey, clientCa }: TlsFiles): Promise<Material> {
-  const [cert, key, ca] = await Promise.all([
-    readFile(certificate),
-    readFile(privateKey),
-    clientCa === undefined ? undefined : readFile(clientCa),
-  ]);
-  // Throws if the two do not match.
-  createSecureContext({ cert, key });
-  // An unreadable list of issuers would be ignored without an error.
-  if (ca !== undefined) new X509Certificate(ca);
-  return { certificate: cert, privateKey: key, clientCa: ca };
-}
-
-function isSame(one: Material, other: Material): boolean {
-  return (
-    one.certificate.equals(other.certificate) &&
-    one.privateKey.equals(other.privateKey) &&
-    (one.clientCa === undefined || (other.clientCa !== undefined && one.clientCa.equals(other.clientCa)))
-  );
 }

@@ -1,3 +1,4 @@
+import { createHttpDoors, type HttpDoors } from "../../authorizers/index.ts";
 import { createAuditLog } from "../../audit/index.ts";
 import { ArmCounter, type ArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
@@ -66,6 +67,8 @@ export interface Service {
   readonly check: CheckHandler;
   /** Identifies the clients of connections by their first messages; absent if that is not configured. */
   readonly identify?: IdentifyConnection;
+  /** The doors of proxies that ask over HTTP. */
+  readonly httpDoors: HttpDoors;
   /** Handles Envoy's access-log entries about requests that have ended. */
   readonly accessLog: AccessLogHandler;
   /** Handles messages from the supervisor, or forwarded by it from another process; ignores other messages. */
@@ -298,6 +301,8 @@ export async function createService(
   return {
     check,
     ...(identify && { identify }),
+    // its own limit sheds: how long a request waited in the proxy is unknown, and must not count for Envoy's backlog
+    httpDoors: createHttpDoors({ ...serving, shed: () => undefined }),
     accessLog,
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);

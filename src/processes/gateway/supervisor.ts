@@ -23,6 +23,7 @@ import {
   cannotListen,
   hostPort,
 } from "../../startup/index.ts";
+import type { TlsFiles } from "../../runtime/tls-files.ts";
 import { startAdminServer } from "../../telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "../../telemetry/aggregate.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
@@ -73,11 +74,16 @@ export async function startSupervisor(
   const shared = {
     config,
     listen,
+    httpListen: httpAddresses(config),
     stateDirectory: config.authz.state_directory ?? join(runtime, "connections"),
   };
-  writeFileSync(planFile, JSON.stringify({ ...shared, ...tls(config, options.envoy === undefined) }), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    planFile,
+    JSON.stringify({ ...shared, ...tls(config, options.envoy === undefined), ...httpTls(config) }),
+    {
+      mode: 0o600,
+    },
+  );
 
   const pool = startWorkerPool({
     count: listen.length,
@@ -214,6 +220,8 @@ async function assertStartable(
   if (config.rollout.stable === "none") await assertNoStableSet(config);
   if (authz.state_directory !== undefined)
     await assertFolderIsWritable("authz.state_directory", authz.state_directory);
+  for (const address of httpAddresses(config))
+    await assertPortIsFree({ setting: "authz.http_listen", ...address });
   if (!hasEnvoy) {
     for (const address of authzAddresses(config))
       if (!("unix" in address)) await assertPortIsFree({ setting: "authz.listen", ...address });
@@ -255,10 +263,33 @@ async function workerMetrics(pool: WorkerPool): Promise<WorkerMetrics[]> {
 
 /** Behind our own Envoy the workers listen on sockets that only our user can open. */
 function tls(config: GatewayConfig, reachable: boolean): Pick<WorkerPlan, "tls"> {
-  const { certificate, private_key, client_ca } = config.authz.tls;
-  if (!reachable || certificate === undefined || private_key === undefined) return {};
+  const files = reachable ? tlsFiles(config) : undefined;
+  return files === undefined ? {} : { tls: files };
+}
+
+/** The HTTP service can be reached in front of our own Envoy, too. */
+function httpTls(config: GatewayConfig): Pick<WorkerPlan, "httpTls"> {
+  const files = tlsFiles(config);
+  return files === undefined ? {} : { httpTls: files };
+}
+
+function tlsFiles({ authz }: GatewayConfig): TlsFiles | undefined {
+  const { certificate, private_key, client_ca } = authz.tls;
+  if (certificate === undefined || private_key === undefined) return undefined;
   const files = { certificate, privateKey: private_key };
-  return { tls: { ...files, ...(client_ca !== undefined && { clientCa: client_ca }) } };
+  return { ...files, ...(client_ca !== undefined && { clientCa: client_ca }) };
+}
+
+/** The configured address for the first worker, the next ports for the others; none if it is off. */
+function httpAddresses(config: GatewayConfig): { host: string; port: number }[] {
+  const { http_listen: listen } = config.authz;
+  if (listen === undefined) return [];
+  const first = parseSocketAddress(listen);
+  if (first === undefined) throw new Error(`authz.http_listen: \`${listen}\` is not a valid address`);
+  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => ({
+    host: first.address,
+    port: first.port + index,
+  }));
 }
 
 /** Behind Envoy each worker has its own socket, because Envoy keeps one connection per endpoint. */

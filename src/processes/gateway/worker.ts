@@ -6,6 +6,8 @@ import { connectToSupervisor } from "./worker-channel.ts";
 import { createLoadReporter } from "./worker-load.ts";
 import { every } from "../../runtime/every.ts";
 import { createService } from "./service.ts";
+import { startAuthorizers, type Authorizers } from "../../authorizers/index.ts";
+import type { TlsFiles } from "../../runtime/tls-files.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { isReady, isReadyWorkers, takesRequests, type ReadinessReport } from "./worker-readiness.ts";
@@ -20,7 +22,10 @@ export interface WorkerPlan {
   readonly stateDirectory: string;
   /** Indexed by worker. */
   readonly listen: readonly WorkerAddress[];
-  readonly tls?: { readonly certificate: string; readonly privateKey: string; readonly clientCa?: string };
+  readonly tls?: TlsFiles;
+  /** Where workers answer over HTTP, indexed by worker; empty: nowhere. */
+  readonly httpListen: readonly { readonly host: string; readonly port: number }[];
+  readonly httpTls?: TlsFiles;
 }
 
 /** How often readiness is checked; policies and keys change on their own. */
@@ -70,6 +75,19 @@ async function runWorker(planFile: string, index: number): Promise<void> {
       ...(plan.tls && { tls: plan.tls }),
     });
 
+  let authorizers: Promise<Authorizers> | undefined;
+  const http = plan.httpListen[index];
+  const startHttp = () =>
+    http &&
+    startAuthorizers({
+      listen: http,
+      callers: plan.config.authz.http_callers,
+      doors: service.httpDoors,
+      decisionTimeout: plan.config.authz.decision_timeout,
+      log,
+      ...(plan.httpTls && { tls: plan.httpTls }),
+    });
+
   const channel = connectToSupervisor({
     metrics: () => metrics.registry.getMetricsAsJSON(),
     log,
@@ -81,7 +99,10 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     },
     async drain(graceMs) {
       clearInterval(timer);
-      await (await server)?.close(graceMs);
+      await Promise.all([
+        server?.then((started) => started.close(graceMs)),
+        authorizers?.then((started) => started.close(graceMs)),
+      ]);
       await service.close();
     },
   });
@@ -95,7 +116,13 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     const checks = service.readiness();
     const takes = takesRequests(checks, started, anyReady);
     if (takes !== serving) {
-      if (takes) await (server ??= startServer());
+      if (takes) {
+        await (server ??= startServer());
+        await (authorizers ??= startHttp());
+      }
+      void authorizers?.then((started) => {
+        started.serve(takes);
+      });
       serving = takes;
       health.set(serving);
     }

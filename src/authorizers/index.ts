@@ -1,0 +1,2 @@
+export { createHttpDoors, type HttpDoors } from "./doors.ts";
+export { startAuthorizers, type Authorizers, type AuthorizersOptions } from "./server.ts";

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { isIP } from "node:net";
+import type { DecodedCheck, DoorCall } from "../decision/point/index.ts";
+import type { RawRequest } from "../request/index.ts";
+
+/** A proxy's request for a decision: its headers describe the request that the decision is about. */
+export interface SubRequest {
+  /** In order of arrival, names in lower case, repeated headers apart; values latin1. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** What the proxy says about the request, without the client's headers. */
+export interface Described extends Pick<RawRequest, "method" | "target" | "scheme" | "host" | "protocol"> {
+  readonly address: string;
+  /** The client's own headers of this connection, which a proxy does not pass on. */
+  readonly hopByHop: RawRequest["headers"];
+}
+
+/** Headers of the sub-request itself: the proxy writes them anew for each of its connections. */
+const OWN = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "keep-alive",
+  "te",
+  "upgrade",
+]);
+
+/**
+ * @returns the value of a header that a proxy must send exactly once
+ * @throws Error if it is missing or repeated
+ */
+export function once({ headers }: SubRequest, name: string): string {
+  const [value, ...more] = headers.flatMap(([header, text]) => (header === name ? [text] : []));
+  if (value === undefined) throw new Error(`the proxy did not send ${name}`);
+  if (more.length > 0) throw new Error(`${name} was sent more than once`);
+  return value;
+}
+
+/**
+ * Builds the input of the decision point. The body is absent: these proxies do not send it, so its content is unknown.
+ * Nothing is carried: these proxies can neither mask a response nor remove headers that they are not configured for.
+ *
+ * @param sources - names of the headers that describe the request; they are no headers of it
+ */
+export function checkOf(
+  { headers }: SubRequest,
+  { address, hopByHop, ...line }: Described,
+  sources: ReadonlySet<string>,
+  { deadline }: DoorCall,
+): DecodedCheck {
+  const theClients = headers.filter(([name]) => !sources.has(name) && !OWN.has(name));
+  const traces = theClients.flatMap(([name, value]) => (name === "traceparent" ? [value] : []));
+  const [traceparent] = traces;
+  return {
+    access: {
+      raw: { ...line, headers: [...theClients, ...hopByHop] },
+      peer: address,
+      requestId: randomUUID(),
+      receivedAt: Date.now(),
+      deadline,
+      ...(traceparent !== undefined && traces.length === 1 && { traceparent }),
+    },
+    carries: NOTHING,
+  };
+}
+
+const NOTHING: DecodedCheck["carries"] = new Set();
+
+/** @throws Error if the text is not one IP address: a list would leave open whose address it is */
+export function oneAddress(text: string): string {
+  if (isIP(text) === 0) throw new Error("the client's address is not one IP address");
+  return text;
+}
+
+/** @throws Error unless it is `http` or `https` */
+export function knownScheme(text: string): string {
+  if (text !== "http" && text !== "https") throw new Error("the scheme is neither http nor https");
+  return text;
+}
+
+/** A header of this connection, if the client sent it. */
+export function hopByHop(name: string, value: string): RawRequest["headers"] {
+  return value === "" ? [] : [[name, value]];
+}
