@@ -1,5 +1,5 @@
+import { isIP } from "node:net";
 import { resolve } from "node:path";
-import ipaddr from "ipaddr.js";
 import { DESTINATIONS, type DestinationKind } from "../audit/index.ts";
 import { ALB_HEADER, DEFAULT_CLAIMS } from "../identity/index.ts";
 import { foldCase, parsePattern } from "../policy/evaluation.ts";
@@ -258,7 +258,7 @@ export function contradictions(config: GatewayConfig): readonly ConfigContradict
 }
 
 function isNetwork(caller: string): boolean {
-  return ipaddr.isValid(caller) || (caller.includes("/") && ipaddr.isValidCIDR(caller));
+  return isIP(caller.split("/")[0] ?? "") !== 0;
 }
 
 /** Whatever the addresses: one of them may be the wildcard. */

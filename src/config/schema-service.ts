@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import {
@@ -95,8 +96,10 @@ const listen = holdsPaths(
 /** A mistyped network must not pass for a name, so the last label of a name has a letter. */
 function isCaller(value: string): boolean {
   if (value.startsWith("spiffe://")) return /^spiffe:\/\/[\w.-]+(?:\/[\w.-]+)*$/.test(value);
-  if (value.includes("/")) return ipaddr.isValidCIDR(value);
-  if (ipaddr.isValid(value)) return true;
+  const [address = ""] = value.split("/");
+  // not ipaddr alone, which takes `10.0.0` for an address
+  if (value.includes("/")) return isIP(address) !== 0 && ipaddr.isValidCIDR(value);
+  if (isIP(value) !== 0) return true;
   const labels = value.split(".");
   return labels.every((label) => /^[\w-]+$/.test(label)) && /[A-Za-z]/.test(labels.at(-1) ?? "");
 }
