@@ -164,6 +164,11 @@ function readChain(
         objectAt(manager, "route_config") ??
         routeConfigs.get(textAt(manager, "rds", "route_config_name") ?? "");
       if (routeConfig === undefined) gaps.push({ where, detail: "its routes are not in the dump" });
+      else if (objectAt(routeConfig, "vhds") !== undefined)
+        gaps.push({
+          where,
+          detail: "virtual hosts are sent on demand (VHDS); those of no request yet are not in the dump",
+        });
       into.chains.push({
         ...{ where, manager, routeConfig },
         address: addressOf(objectAt(listener, "address")) ?? { host: "", port: 0 },

@@ -13,6 +13,7 @@ const run = promisify(execFile);
 
 const POLICIES = `policies:
   - { resource: "GET /open", condition: "true" }
+  - { resource: "GET /api/customers/{id}", condition: exists(user.id) }
 response_masks:
   - api_pattern: /api/customers/*
     fields:

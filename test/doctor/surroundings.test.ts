@@ -105,6 +105,30 @@ describe("doctor: around Envoy", () => {
     );
   });
 
+  it("takes a filter that is off for no hole if it denies then, and only then", async () => {
+    for (const [denies, expected] of [
+      [true, []],
+      [false, ["EXT_AUTHZ_OFF_ON_ROUTE"]],
+    ] as const) {
+      const config = configOf();
+      const bootstrap = bootstrapOf(config);
+      const name = "envoy.filters.http.ext_authz";
+      for (const filter of managerOf(bootstrap).http_filters)
+        if (filter.name === name || filter.name === "gatehouse.ext_authz.body")
+          filter.typed_config.deny_at_disable = { runtime_key: "x", default_value: denies };
+      const off = {
+        "@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig",
+        disabled: true,
+        config: {},
+      };
+      managerOf(bootstrap).route_config.virtual_hosts[0].routes.unshift({
+        ...{ match: { prefix: "/" }, route: { cluster: "backend" } },
+        typed_per_filter_config: { [name]: off, "gatehouse.ext_authz.body": off },
+      });
+      assert.deepEqual(codes(await factsOf(bootstrap, config)), expected);
+    }
+  });
+
   it("refuses what is not a config_dump", () => {
     for (const dump of [null, [], {}, { configs: [] }, { configs: [{ "@type": "x" }] }, "text"])
       assert.throws(() => readConfigDump(dump), /not a config_dump/);

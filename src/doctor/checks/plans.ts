@@ -91,9 +91,9 @@ function upgrades({ manager }: HttpChain, { action }: RouteView): boolean {
   return all !== undefined && at(all, "enabled") !== false;
 }
 
-/** Settings of a filter stand before its text. */
+/** Settings of a filter stand before its text: numbers and texts, and nothing that would be run. */
 function withoutSettings(script: string): string {
-  return script.replace(/^(?:GATEHOUSE_[A-Z_]+ = [^\n]*\n)+/, "");
+  return script.replace(/^(?:GATEHOUSE_[A-Z_]+ = (?:\d+|"(?:[^"\\\n]|\\.)*")\n)+/, "");
 }
 
 function scripts(chain: HttpChain, { lua }: Facts): readonly Finding[] {

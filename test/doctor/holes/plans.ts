@@ -42,6 +42,16 @@ export const PLANS_HOLES: readonly NamedHole[] = [
   ],
   [
     "LUA_OF_ANOTHER_RELEASE",
+    "code among the settings",
+    {
+      plant: (b) => {
+        const code = filterOf(b, "gatehouse.lua.answers").typed_config.default_source_code;
+        code.inline_string = `GATEHOUSE_MS = 1; require = nil\n${code.inline_string as string}`;
+      },
+    },
+  ],
+  [
+    "LUA_OF_ANOTHER_RELEASE",
     "an edited script",
     {
       plant: (b) =>
