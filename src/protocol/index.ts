@@ -12,6 +12,7 @@ export type {
   DeniedMessagesRecord,
   EventRecord,
   OutcomeRecord,
+  RecordInputs,
   RecordMember,
   RolloutRecord,
   ShadowRecord,

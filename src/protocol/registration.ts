@@ -3,9 +3,14 @@ import type { DeepReadonly } from "../json/index.ts";
 
 const visible = (max: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`);
+/** The end of the year 9999, Unix ms. */
+const LATEST = 253_402_300_799_999;
 const time = z.iso
   .datetime({ offset: true })
-  .refine((text) => Date.parse(text) >= 0, "must be a time after 1970");
+  .refine(
+    (text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST,
+    "must be a time between the years 1970 and 9999",
+  );
 const count = z.int().nonnegative().max(1e12);
 
 /** The body of `POST /gateway/registration`: what a gateway is and enforces right now. */

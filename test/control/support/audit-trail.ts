@@ -19,7 +19,13 @@ export interface Entry {
 export function useAuditTrail() {
   let control: RunningControl;
   const empty = async () => {
-    const tables = ["audit_records", "rollup_decisions", "rollup_customer_traffic", "rollup_customers"];
+    const tables = [
+      "audit_records",
+      "record_inputs",
+      "rollup_decisions",
+      "rollup_customer_traffic",
+      "rollup_customers",
+    ];
     for (const table of tables) await control.database.db(table).delete();
   };
   before(async () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../json/index.ts";
-import type { AuditRecord, RecordMember } from "../../../protocol/index.ts";
+import type { AuditRecord, RecordInputs, RecordMember } from "../../../protocol/index.ts";
 
 /** One record of a gateway, as a row of the audit trail. PostgreSQL can store and index all its texts. */
 export interface RecordRow {
@@ -52,6 +52,8 @@ const MAX_RULE = 1024;
 const MAX_GUARDED = 512;
 const MAX_REST = 262_144;
 const MAX_INPUTS = 65_536;
+/** As gateways write it where inputs do not fit into a record. */
+const LEFT_OUT = JSON.stringify({ left_out: "size" } satisfies RecordInputs);
 const MAX_DEPTH = 64;
 
 const ID = /^[\x21-\x7e]{1,64}$/;
@@ -73,6 +75,8 @@ const DECISION_COLUMNS: ReadonlySet<string> = new Set([
 ]);
 const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
   ...columns("timestamp", "event", "decision_id", "request_id"),
+  // only decisions have any: here they would be kept as long as the record
+  ...columns("inputs"),
   ...PROVENANCE,
 ]);
 
@@ -217,7 +221,8 @@ function restOf(members: Members, columns: ReadonlySet<string>): string {
   const rest = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(members)) {
     if (columns.has(name)) continue;
-    if (typeof value === "object" && value !== null) requireShallow(value, MAX_DEPTH);
+    if (typeof value === "object" && value !== null && !isShallow(value, MAX_DEPTH))
+      throw new Problem(`the record is nested more than ${MAX_DEPTH} levels deep`);
     rest[name] = value;
   }
   let json = JSON.stringify(rest);
@@ -229,16 +234,16 @@ function restOf(members: Members, columns: ReadonlySet<string>): string {
 function inputsOf({ inputs }: Members): string | undefined {
   if (inputs === undefined) return undefined;
   if (!isObject(inputs)) throw new Problem("`inputs` must be an object");
-  requireShallow(inputs, MAX_DEPTH);
-  const json = JSON.stringify(inputs);
-  if (json.length > MAX_INPUTS) throw new Problem(`\`inputs\` must have at most ${MAX_INPUTS} characters`);
-  return json;
+  const json = isShallow(inputs, MAX_DEPTH) ? JSON.stringify(inputs) : undefined;
+  // a record is worth more than its inputs
+  return json === undefined || json.length > MAX_INPUTS ? LEFT_OUT : json;
 }
 
-function requireShallow(value: object, depth: number): void {
-  if (depth === 0) throw new Problem(`the record is nested more than ${MAX_DEPTH} levels deep`);
-  for (const member of Object.values(value) as unknown[])
-    if (typeof member === "object" && member !== null) requireShallow(member, depth - 1);
+function isShallow(value: object, depth: number): boolean {
+  if (depth === 0) return false;
+  return (Object.values(value) as unknown[]).every(
+    (member) => typeof member !== "object" || member === null || isShallow(member, depth - 1),
+  );
 }
 
 function storableValue(value: unknown): unknown {

@@ -67,7 +67,8 @@ export async function register(
     rollout: rollout === null ? null : JSON.stringify(rollout),
     ...{ workers_expected: workers.expected, workers_ready: workers.ready },
     ...{ interval_ms: report.interval_ms, clock_offset_ms: offset },
-    ...{ started_at: report.started_at, seen_at: now },
+    // PostgreSQL does not take every offset that ISO 8601 has
+    ...{ started_at: new Date(report.started_at), seen_at: now },
   };
   await trx("gateways")
     .insert({ ...row, digest_since: now, registered_at: now, status: "alive" })

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readDecisionRecord } from "../../../../src/decision/replay/index.ts";
 import { keyOf } from "../../support/user-directory.ts";
 import { decisions, useAuditTrail } from "../../support/audit-trail.ts";
-import { decisionRecord, sendRecords } from "../../support/gateway-records.ts";
+import { decisionRecord, outcomeRecord, sendRecords } from "../../support/gateway-records.ts";
 
 /** What JSON can hold and jsonb cannot, or would change. */
 const INPUTS = {
@@ -53,19 +53,29 @@ describe("audit trail: what rules read", () => {
     const { status, body } = await request("?inputs=true", { as: keyOf("cus_1") });
     assert.deepEqual([status, body.error.code], [403, "CUSTOMER_KEY_NOT_ALLOWED"]);
     assert.equal((await request("?inputs=yes")).body.error.code, "INVALID_PARAMETER");
-    const nested = JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`) as unknown;
-    const wrong = [7, [], { a: nested }, { a: "x".repeat(65_536) }].map((inputs) =>
-      decisionRecord({ inputs }),
-    );
+    const wrong = [7, []].map((inputs) => decisionRecord({ inputs }));
     const answer = await sendRecords(control(), wrong);
     assert.deepEqual(
       answer.body.data.rejected.map(({ message }: { message: string }) => message),
-      [
-        "`inputs` must be an object",
-        "`inputs` must be an object",
-        "the record is nested more than 64 levels deep",
-        "`inputs` must have at most 65536 characters",
-      ],
+      ["`inputs` must be an object", "`inputs` must be an object"],
     );
+  });
+
+  it("is left out where it is too much, and the record is stored", async () => {
+    const nested = JSON.parse(`${"[".repeat(70)}${"]".repeat(70)}`) as unknown;
+    const most = [{ a: nested }, { a: "x".repeat(65_536) }];
+    await take(decisions(2, (index) => ({ inputs: most[index] })));
+    assert.deepEqual(
+      (await list({ inputs: "true" })).entries.map(({ inputs }) => inputs),
+      [{ left_out: "size" }, { left_out: "size" }],
+    );
+  });
+
+  it("is only for decisions: with an outcome it is not stored at all", async () => {
+    const [decided] = decisions(1);
+    await take([decided!, { ...outcomeRecord({ decision_id: decided!.decision_id }), inputs: INPUTS }]);
+    const stored = await control().database.db("audit_records").pluck<object[]>("record");
+    assert.deepEqual([stored.length, stored.some((record) => "inputs" in record)], [2, false]);
+    assert.deepEqual(await control().database.db("record_inputs"), []);
   });
 });

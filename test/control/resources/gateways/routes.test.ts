@@ -90,6 +90,21 @@ describe("gateways", () => {
     assert.equal((await list()).length, 1);
   });
 
+  it("may write times with any offset, and no text that cannot be stored", async () => {
+    assert.equal((await report({ started_at: "2026-03-01T12:00:00+23:59" })).status, 200);
+    assert.equal((await list())[0]?.["started_at"], "2026-02-28T12:01:00.000Z");
+    const wrong: readonly Partial<Registration>[] = [
+      { started_at: "9999-12-31T23:59:59-23:59" },
+      { address: "a\0b" },
+      { address: "a\ud800b" },
+      { policies: { source: "directory", set: "a\0", version: "v", digest: null } },
+    ];
+    for (const changes of wrong) {
+      const { status } = await report(changes);
+      assert.ok(status === 400 || status === 422, `${JSON.stringify(changes)}: ${status}`);
+    }
+  });
+
   it("tell how far their clock is off", async () => {
     await report({ sent_at: new Date(Date.now() + 3_600_000).toISOString() });
     const [{ clock_offset_ms: offset } = {}] = await list();
