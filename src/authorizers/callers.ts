@@ -4,7 +4,7 @@ import { createNetworks } from "../decision/decide/addresses.ts";
 
 /**
  * @param callers - addresses, networks, and names in client certificates
- * @returns a function that tells whether whoever opened a connection may ask for decisions
+ * @returns a function that tells whether the peer of a connection may ask for decisions
  */
 export function createCallers(callers: readonly string[]): (socket: Socket) => boolean {
   const networks = callers.filter((caller) => isIP(caller.split("/")[0] ?? "") !== 0);

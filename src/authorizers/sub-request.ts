@@ -16,7 +16,7 @@ export interface Described extends Pick<RawRequest, "method" | "target" | "schem
   readonly hopByHop: RawRequest["headers"];
 }
 
-/** Headers of the sub-request itself: the proxy writes them anew for each of its connections. */
+/** Headers of the sub-request itself: the proxy sets them for each of its own connections. */
 const OWN = new Set([
   "host",
   "connection",

@@ -1,7 +1,9 @@
-import { EXT_AUTHZ_FILTER_TYPE, DECISION, NAMESPACE } from "./names.ts";
+import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { at, listAt, numberAt, objectAt, textAt } from "./dump.ts";
 import type { FilterView, HttpChain } from "./envoy-view.ts";
 import type { RouteView } from "./route-view.ts";
+
+const EXT_AUTHZ_FILTER_TYPE = "ExtAuthz";
 
 /** The ext_authz filters of a chain, with their place. */
 export function authzFilters(chain: HttpChain): readonly FilterView[] {

@@ -242,8 +242,8 @@ function unique(addresses: readonly Address[]): readonly Address[] {
 
 /** Each resource that a control plane has sent may have an `error_state`. */
 function refusedIn(section: Json): readonly { where: string; error: string }[] {
-  return Object.entries(section).flatMap(([list, entries]) =>
-    listAt({ entries }, "entries").flatMap((entry) => {
+  return Object.keys(section).flatMap((list) =>
+    listAt(section, list).flatMap((entry) => {
       const details = textAt(entry, "error_state", "details");
       if (details === undefined) return [];
       const name =

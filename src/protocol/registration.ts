@@ -1,17 +1,9 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
+import { counter, time } from "./figures.ts";
 
 const visible = (max: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`);
-/** The end of the year 9999, Unix ms. */
-const LATEST = 253_402_300_799_999;
-const time = z.iso
-  .datetime({ offset: true })
-  .refine(
-    (text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST,
-    "must be a time between the years 1970 and 9999",
-  );
-const count = z.int().nonnegative().max(1e12);
 
 /** The body of `POST /gateway/registration`: what a gateway is and enforces right now. */
 export const registrationBody = z.strictObject({
@@ -39,7 +31,7 @@ export const registrationBody = z.strictObject({
       percentage: z.number().min(0).max(100),
     })
     .nullable(),
-  workers: z.strictObject({ expected: count.max(64), ready: count.max(64) }),
+  workers: z.strictObject({ expected: counter.max(64), ready: counter.max(64) }),
   started_at: time,
   /** By the gateway's clock. */
   sent_at: time,

@@ -1,17 +1,6 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
-
-/** The end of the year 9999, Unix ms. */
-const LATEST = 253_402_300_799_999;
-
-/** Small enough that sums stay within the range of a column. */
-const counter = z.int().nonnegative().max(1e12);
-const time = z.iso
-  .datetime({ offset: true, error: "must be a time such as `2026-01-31T12:00:00Z`" })
-  // must also be a valid time to PostgreSQL
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST, {
-    error: "must be a time between the years 1970 and 9999",
-  });
+import { counter, time } from "./figures.ts";
 
 /** The body of `POST /gateway/statistics`: counts between two points in time. */
 export const statisticsBody = z.strictObject({

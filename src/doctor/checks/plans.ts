@@ -3,7 +3,7 @@ import { at, listAt, textAt } from "../dump.ts";
 import type { HttpChain } from "../envoy-view.ts";
 import type { Facts } from "../facts.ts";
 import type { Finding } from "../finding.ts";
-import { EXTENSION, HEADER } from "../names.ts";
+import { EXTENSION, HEADER } from "../../envoy-contract.ts";
 import type { RouteView } from "../route-view.ts";
 
 /** Filters that a response with a plan passes, and those of a connection with one. */

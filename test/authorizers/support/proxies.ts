@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { freePort } from "../../support/free-port.ts";
+import { isListening } from "../../support/is-listening.ts";
 
 export interface Ports {
   readonly authz: number;
@@ -69,7 +69,7 @@ async function run(program: string, args: string[], folder: string, port: number
   child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
   await eventually(`${program} listens`, () => {
     if (child.exitCode !== null) throw new Error(`${program} ended: ${said}`);
-    return listens(port);
+    return isListening(port);
   });
   return {
     port,
@@ -80,17 +80,4 @@ async function run(program: string, args: string[], folder: string, port: number
       await rm(folder, { recursive: true });
     },
   };
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => {
-      resolve(false);
-    });
-  });
 }

@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually, Hopeless } from "../../support/eventually.ts";
 import { freePort } from "../../support/free-port.ts";
+import { isListening } from "../../support/is-listening.ts";
 import { selfSigned } from "../../gateway/support/certificate.ts";
 
 /** The address from which the proxies of these tests connect to the gateway. */
@@ -84,19 +84,6 @@ async function stopped(child: ChildProcess): Promise<void> {
   const exit = once(child, "exit");
   child.kill("SIGTERM");
   await exit;
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => {
-      resolve(false);
-    });
-  });
 }
 
 /**

@@ -52,7 +52,7 @@ const MAX_RULE = 1024;
 const MAX_GUARDED = 512;
 const MAX_REST = 262_144;
 const MAX_INPUTS = 65_536;
-/** As gateways write it where inputs do not fit into a record. */
+/** What gateways write themselves if the inputs are too large for a record. */
 const LEFT_OUT = JSON.stringify({ left_out: "size" } satisfies RecordInputs);
 const MAX_DEPTH = 64;
 

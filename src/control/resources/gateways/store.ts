@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Registration } from "../../../protocol/index.ts";
+import { databaseNow } from "../../../storage/index.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { statusesOf, type GatewayState, type GatewayStatus, type PublishedSet } from "./status.ts";
 
@@ -48,8 +49,7 @@ export async function register(
   report: Registration,
 ): Promise<number> {
   const { id, kind, address, version, policies, rollout, workers } = report;
-  const { rows: clock } = await trx.raw<{ rows: { now: Date }[] }>("select clock_timestamp() as now");
-  const now = clock[0]?.now ?? new Date();
+  const now = await databaseNow(trx);
   const offset = Date.parse(report.sent_at) - now.getTime();
   const known = await trx("gateways").where({ sender, id }).first<object | undefined>("id");
   if (known === undefined) {
