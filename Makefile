@@ -9,22 +9,23 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,e2e/websocket/forgotten storage/embedded-postgres \
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/sandbox/reset e2e/websocket/forgotten e2e/control-plane/three-gateways \
+	storage/embedded-postgres \
 	e2e/control-plane/kill e2e/control-plane/up-again e2e/control-plane/up control/whole-api/hostile-input \
-	e2e/processes/kill cli/services control/sandbox/reset extauthz/worker-pool e2e/policies/explain-parity \
+	e2e/processes/kill cli/services extauthz/worker-pool e2e/policies/explain-parity \
 	control/resources/policy-sets/routes e2e/policies/reload e2e/control-plane/two-instances \
 	e2e/control-plane/production e2e/control-plane/refused-key storage/postgres-users))
 # The tests that together run every statement of src/json, src/text, src/policy and src/request
 PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
 # Foreign clients, servers and proxies: slow, so a target of their own
-CLIENT_TESTS := $(shell find test/clients -name '*.test.ts' | sort)
+CLIENT_TESTS := $(shell find test/clients test/deploy/run -name '*.test.ts' | sort)
 OTHER_TESTS := $(filter $(LONGEST),$(filter-out $(PURE_TESTS),$(LONGEST))) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run test test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run dashboard screenshots test test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +36,7 @@ $(INSTALLED): package.json package-lock.json
 
 install: $(INSTALLED) ## install what the project needs, into the checkout only
 	@node bin/gatehouse.js envoy-install
+	@node dashboard/build.ts
 
 run: install ## start control plane, sandbox and gateway, with the demo application
 	node bin/gatehouse.js up
@@ -97,11 +99,17 @@ bench: install ## run the benchmarks; results in bench/
 	node bench/main.ts
 
 docs: install ## regenerate the generated pages
-	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts \
+	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
 		test/decision/decide/urls.test.ts test/cli/doctor.test.ts
+
+dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
+	@node dashboard/build.ts
+
+screenshots: install ## take pictures of every page of the dashboard, in dashboard/screenshots
+	SCREENSHOTS=dashboard/screenshots mocha --timeout 300000 test/dashboard/screenshots.ts
 
 build: install ## compile the package to dist/
 	npm run --silent build
 
 clean: ## remove everything that was built or installed
-	rm -rf dist coverage node_modules .gatehouse
+	rm -rf dist dashboard/dist dashboard/screenshots coverage node_modules .gatehouse

@@ -51,7 +51,7 @@ const rooms = {
     "telemetry",
     "runtime",
   ],
-  authorizers: ["decision", "request", "telemetry", "runtime"],
+  authorizers: ["decision", "request", "reasons", "telemetry", "runtime"],
   gateway: ["config", "policy", "identity", "telemetry", "pages", "envoy-contract", "runtime"],
   "customer-state": [],
   startup: ["runtime"],
@@ -118,7 +118,7 @@ const decisionRooms = {
   decide: ["headers", "policies", "attributes", "types", "promise-or-value"],
   rollout: ["policies", "types"],
   shadow: ["policies", "decide", "types"],
-  explain: ["policies", "attributes", "decide", "types", "promise-or-value"],
+  explain: ["headers", "policies", "attributes", "decide", "types", "promise-or-value"],
   inputs: ["policies", "decide", "types"],
   replay: ["policies", "attributes", "decide", "inputs", "types"],
   connections: ["policies", "decide", "types", "promise-or-value"],
@@ -145,6 +145,7 @@ const controlRooms = {
   gateway: ["platform", "tenancy", "resources"],
   export: ["platform", "resources", "analytics"],
   encryption: ["platform"],
+  dashboard: ["platform"],
   sandbox: ["platform", "tenancy", "resources", "sign-in", "analytics", "unit-writers"],
 };
 
@@ -200,14 +201,29 @@ const zones = [
 ];
 
 export default defineConfig(
-  { ignores: ["dist/", "coverage/", "node_modules/", ".gatehouse/"] },
+  {
+    ignores: [
+      "dist/",
+      "coverage/",
+      "node_modules/",
+      ".gatehouse/",
+      "dashboard/dist/",
+      "dashboard/screenshots/",
+      "dashboard/src/api/schema.d.ts",
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
   {
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ["eslint.config.js", "bin/*.js", "test/decision/shadow/threads/*.mjs"],
+          allowDefaultProject: [
+            "eslint.config.js",
+            "bin/*.js",
+            "deploy/istio/*.mjs",
+            "test/decision/shadow/threads/*.mjs",
+          ],
         },
       },
     },
@@ -292,6 +308,7 @@ export default defineConfig(
       "src/control/resources/erasure/jobs.ts",
       "src/control/resources/gateways/watch.ts",
       "src/control/resources/policy-sets/publish-folder.ts",
+      "src/control/resources/policy-sets/rollout-watch.ts",
       "src/control/resources/webhooks/record-attempt.ts",
       "src/control/sandbox/reset.ts",
       "src/control/sign-in/issuer/keyring.ts",
@@ -309,7 +326,7 @@ export default defineConfig(
     },
   },
   // plain JavaScript: there are no types to check by
-  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
+  { files: ["**/*.js", "deploy/**/*.mjs"], ...tseslint.configs.disableTypeChecked },
   // the second asks who has started it, before anything else is loaded
   { files: ["src/config/environment.ts", "bin/gatehouse.js"], rules: { "no-restricted-properties": "off" } },
   {
@@ -318,7 +335,15 @@ export default defineConfig(
   },
   {
     // what an answer of the API holds is what these tests find out, and what Envoy's configuration holds is what they change
-    files: ["test/doctor/**", "test/cli/doctor.test.ts", "test/control/**", "test/protocol/**", "test/e2e/**", "test/support/**"],
+    files: [
+      "test/doctor/**",
+      "test/cli/doctor.test.ts",
+      "test/control/**",
+      "test/protocol/**",
+      "test/e2e/**",
+      "test/support/**",
+      "test/dashboard/**",
+    ],
     rules: {
       "@typescript-eslint/no-unsafe-argument": "off",
       "@typescript-eslint/no-unsafe-assignment": "off",

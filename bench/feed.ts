@@ -10,6 +10,7 @@ import { withPlaneDatabase } from "../test/support/plane-database.ts";
 import { temporaryDirectory } from "../test/support/temporary-directory.ts";
 import { effort, quick } from "./effort.ts";
 import type { Question, Reply } from "./followers.ts";
+import { startListing } from "./listing.ts";
 import { percentile } from "./statistics.ts";
 
 interface Row {
@@ -17,6 +18,8 @@ interface Row {
   readonly followers: number;
   readonly change_p50_ms: number;
   readonly change_p99_ms: number;
+  readonly logout_p50_ms: number;
+  readonly logout_p99_ms: number;
   readonly policy_p50_ms: number;
   readonly policy_p99_ms: number;
   readonly mb_sent: number;
@@ -29,18 +32,16 @@ interface Row {
 const FOLLOWERS = quick ? [20] : [50, 200, 1_000];
 const CUSTOMERS = 10_000;
 const CHANGES = 5;
+const LOGOUTS = 5;
 const EDITS = 3;
 const LIMIT = 10_000_000;
 /** Gateways that have not received a change by then count as missing. */
 const PATIENCE_MS = 60_000;
-/** Between two requests for the list. */
-const LIST_EVERY_MS = 20;
-
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * How long it takes until every gateway has received a change of one customer, and of a policy that 10,000 customers have; and
- * the response time of the API's list of customers meanwhile. `--before=<commit>` also measures that commit.
+ * How long it takes until every gateway has received a change of one customer, the end of a session, and a change of a policy that
+ * 10,000 customers have; and the response time of the API's list of customers meanwhile. `--before=<commit>` also measures that commit.
  */
 export async function benchmarkFeed(): Promise<Row[]> {
   const commit = process.argv.find((argument) => argument.startsWith("--before="))?.slice("--before=".length);
@@ -103,6 +104,27 @@ async function fill(db: Database): Promise<void> {
   await db.raw("vacuum (analyze) customers, policies, policy_assignments, customer_counts");
 }
 
+/** Sessions of one user, whose tokens gateways may still see; of a customer that is never suspended, which would end them. */
+async function signIn(db: Database, sessions: number, round: number): Promise<string[]> {
+  const suffix = (n: number) => `${round}x${n}`.padStart(26, "0");
+  const user = `usr_${suffix(0)}`;
+  await db.raw(
+    `insert into users (id, customer_id, subject, status, profile, attributes, created_at, updated_at)
+     values (?, ?, ?, 'active', '{}', '{}', now(), now())`,
+    [user, customerId(1), user],
+  );
+  const ids = Array.from({ length: sessions }, (_, n) => `ses_${suffix(n)}`);
+  for (const id of ids)
+    await db.raw(
+      `insert into sessions (id, customer_id, user_id, client_id, scope, amr, ip_address, user_agent, created_at, last_used_at,
+         expires_at, alive_until, last_token_expires_at)
+       values (?, ?, ?, 'bench', 'openid', '[]', '127.0.0.1', '', now(), now(), now() + interval '1 hour',
+         now() + interval '1 hour', now() + interval '1 hour')`,
+      [id, customerId(1), user],
+    );
+  return ids;
+}
+
 interface Plane {
   readonly db: Database;
   readonly url: string;
@@ -150,8 +172,11 @@ async function measure(code: string, count: number, plane: Plane): Promise<Row> 
       seconds += 1;
       return call("PUT", `/policies/${POLICY}`, { conditions: { max_session_duration: seconds } });
     };
+    const sessions = await signIn(plane.db, LOGOUTS, count);
+    const logOut = () => call("DELETE", `/sessions/${sessions.pop()}`);
     await change(1, suspend);
     const changed = await change(CHANGES, suspend);
+    const loggedOut = await change(LOGOUTS, logOut);
     const edited = await change(EDITS, edit);
     const busy = listed.take();
     return {
@@ -159,11 +184,13 @@ async function measure(code: string, count: number, plane: Plane): Promise<Row> 
       followers: count,
       change_p50_ms: Math.round(percentile(changed.heard, 0.5)),
       change_p99_ms: Math.round(percentile(changed.heard, 0.99)),
+      logout_p50_ms: Math.round(percentile(loggedOut.heard, 0.5)),
+      logout_p99_ms: Math.round(percentile(loggedOut.heard, 0.99)),
       policy_p50_ms: Math.round(percentile(edited.heard, 0.5)),
       policy_p99_ms: Math.round(percentile(edited.heard, 0.99)),
       mb_sent: edited.bytes / 1e6,
-      not_heard: changed.missed + edited.missed,
-      failures: changed.failures + edited.failures + listed.failures(),
+      not_heard: changed.missed + loggedOut.missed + edited.missed,
+      failures: changed.failures + loggedOut.failures + edited.failures + listed.failures(),
       list_idle_p99_ms: Math.round(percentile(idle, 0.99)),
       list_p99_ms: Math.round(percentile(busy, 0.99)),
     };
@@ -194,35 +221,4 @@ async function allHeard(child: ChildProcess, count: number, question: Question):
     if (reply.heard?.length === count || performance.now() > end) return reply;
     await delay(50);
   }
-}
-
-/** Asks for the list of customers again and again, one request at a time, and keeps what those took that are to count. */
-function startListing(url: string, key: string) {
-  const call = apiClient(url, key);
-  let times: number[] = [];
-  let failed = 0;
-  const state = { isCounting: true, stopped: false };
-  const running = (async () => {
-    while (!state.stopped) {
-      const from = performance.now();
-      const { status } = await call("GET", "/customers");
-      if (state.isCounting) times.push(performance.now() - from);
-      if (status !== 200) failed += 1;
-      await delay(LIST_EVERY_MS);
-    }
-  })();
-  return {
-    count: () => (state.isCounting = true),
-    pause: () => (state.isCounting = false),
-    take() {
-      const taken = times;
-      times = [];
-      return taken;
-    },
-    failures: () => failed,
-    async stop() {
-      state.stopped = true;
-      await running;
-    },
-  };
 }

@@ -12,7 +12,12 @@ export interface IdleServices {
   stop(): void;
 }
 
-export async function startIdleServices(directory: string, backend: string): Promise<IdleServices> {
+/** @param settings - keys of gateway.yaml */
+export async function startIdleServices(
+  directory: string,
+  backend: string,
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<IdleServices> {
   const loaded = loadGatewayConfig({
     env: {},
     overrides: {
@@ -20,6 +25,7 @@ export async function startIdleServices(directory: string, backend: string): Pro
       "gateway.listen_port": 0,
       "identity.issuer": "http://127.0.0.1:1",
       "identity.audience": "none",
+      ...settings,
     },
   });
   if (!loaded.ok) throw new Error(loaded.errors);

@@ -5,7 +5,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { benchmarkAuditIntake } from "./audit-intake.ts";
+import { benchmarkAuthzStart } from "./authz-start.ts";
+import { benchmarkAwsLambda } from "./aws-lambda.ts";
 import { benchmarkCheck } from "./check.ts";
+import { benchmarkCompleteState } from "./complete-state.ts";
 import { benchmarkCustomers } from "./customers.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
 import { benchmarkPolicyDiff } from "./policy-diff.ts";
@@ -22,6 +25,7 @@ import { readmeWith } from "./readme.ts";
 import { benchmarkReplay } from "./replay.ts";
 import { benchmarkResponses } from "./responses.ts";
 import { tableOf } from "./table.ts";
+import { benchmarkRollout } from "./rollout.ts";
 import { benchmarkWebhooks } from "./webhooks.ts";
 import { benchmarkWebsocket } from "./websocket.ts";
 
@@ -54,17 +58,30 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   flood: { title: "A caller with a token beside a flood without one", run: benchmarkFlood },
   overload: { title: "More and more requests in flight", run: benchmarkOverload },
+  "aws-lambda": {
+    title: "How soon a new process of a Lambda authorizer has answered (milliseconds)",
+    run: benchmarkAwsLambda,
+  },
+  "authz-start": {
+    title: "How soon a new `gatehouse authz` permits a request (milliseconds)",
+    run: benchmarkAuthzStart,
+  },
   "audit-intake": {
     title: "Ingestion of audit records, and COPY of the same rows",
     run: benchmarkAuditIntake,
   },
   customers: { title: "Routes over 1,000,000 customers, and their SQL alone", run: benchmarkCustomers },
   feed: { title: "Sync with many gateways, and the API meanwhile", run: benchmarkFeed },
+  "complete-state": {
+    title: "The complete state of 1,000,000 customers, for gateways that start",
+    run: benchmarkCompleteState,
+  },
   dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
   webhooks: {
     title: "A healthy webhook and the sandbox, beside a backlog of production deliveries",
     run: benchmarkWebhooks,
   },
+  rollout: { title: "A constant load, and a candidate in shadow beside it", run: benchmarkRollout },
   replay: { title: "Recorded requests that are decided again", run: benchmarkReplay },
 };
 

@@ -8,14 +8,16 @@ import { startGateway, type RunningGateway } from "../test/support/gateway.ts";
 import { startIssuer } from "../test/support/providers/issuer.ts";
 import { effort, NODES } from "./effort.ts";
 import { fixedAnswer, proxyTo, startBenchEnvoy } from "./envoy.ts";
+import { startIdleServices } from "./idle.ts";
 import { policySetOf, requestPath } from "./rules.ts";
 import { percentile } from "./statistics.ts";
 
 const RULES = 10;
-/** Requests per step and per request in flight, so that each connection sends more than one. */
-const ROUNDS = 4;
+/** Requests per step and per request in flight: few of them are sent while not all are in flight, at the beginning and the end. */
+const ROUNDS = 12;
 const LEAST_REQUESTS = effort(20_000);
-const SECONDS = effort(5);
+/** Of a step over HTTP/1.1: it takes wrk a second or two to open thousands of connections. */
+const SECONDS = effort(15);
 
 /** Requests in flight, as connections times streams. The gateway takes 100 streams per connection. */
 const STEPS = [
@@ -33,12 +35,17 @@ interface Row {
   readonly in_flight: string;
   /** Of Envoy alone, answered 200 per second. */
   readonly alone_per_second: number;
+  /** Of the same Envoy configuration with workers that permit everything unread, answered 200 per second. */
+  readonly unread_per_second: number;
   /** Of the gateway, answered 200 per second. */
   readonly goodput: number;
   readonly ratio: number;
   /** What is left of the most per second of any step over the same version of HTTP. */
   readonly alone_of_peak: number;
+  readonly unread_of_peak: number;
   readonly goodput_of_peak: number;
+  /** CPU time of Envoy, workers and supervisor per request answered 200, in microseconds. */
+  readonly cpu_us: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
   readonly sent: number;
@@ -52,7 +59,7 @@ interface Row {
   readonly equation: string;
 }
 
-type Step = Omit<Row, "alone_of_peak" | "goodput_of_peak">;
+type Step = Omit<Row, "alone_of_peak" | "unread_of_peak" | "goodput_of_peak">;
 
 const run = promisify(execFile);
 
@@ -70,6 +77,10 @@ export async function benchmarkOverload(): Promise<Row[]> {
   const issuer = await startIssuer();
   const upstream = await startBenchEnvoy(directory, "upstream", fixedAnswer());
   const plain = await startBenchEnvoy(directory, "plain", proxyTo(upstream.url));
+  const services = await startIdleServices(directory, upstream.url, {
+    "gateway.performance.connection_pool_size": MOST_IN_FLIGHT,
+  });
+  const unread = await startBenchEnvoy(directory, "unread", services.bootstrap);
   const gateway = await startGateway({
     backend: upstream.url,
     issuer,
@@ -93,27 +104,29 @@ export async function benchmarkOverload(): Promise<Row[]> {
   const books = new Books(gateway);
   const rows: Step[] = [];
   try {
+    const step = async (inFlight: string, load: (url: string) => Promise<Load>) => {
+      const [alone, idle] = [await load(plain.url), await load(unread.url)];
+      const before = await cpuSecondsOf(gateway);
+      const own = await load(gateway.url);
+      const cpu = (await cpuSecondsOf(gateway)) - before;
+      rows.push(rowOf(inFlight, { alone, idle, own, cpu }, await books.close()));
+    };
     // not counted: the processes compile their hot paths
-    await h2load(directory, `${gateway.url}${path}`, token, 8, 8);
+    for (const { url } of [unread, gateway]) await h2load(directory, `${url}${path}`, token, 8, 8);
     await books.close();
-    for (const [connections, streams] of STEPS) {
-      const load = (url: string) => h2load(directory, `${url}${path}`, token, connections, streams);
-      const alone = await load(plain.url);
-      rows.push(
-        rowOf(`${connections} x ${streams}, HTTP/2`, alone, await load(gateway.url), await books.close()),
+    for (const [connections, streams] of STEPS)
+      await step(`${connections} x ${streams}, HTTP/2`, (url) =>
+        h2load(directory, `${url}${path}`, token, connections, streams),
       );
-    }
     if (await isInstalled("wrk"))
-      for (const connections of WRK_STEPS) {
-        const load = (url: string) => wrk(`${url}${path}`, token, connections);
-        const alone = await load(plain.url);
-        rows.push(rowOf(`${connections}, HTTP/1.1`, alone, await load(gateway.url), await books.close()));
-      }
+      for (const connections of WRK_STEPS)
+        await step(`${connections}, HTTP/1.1`, (url) => wrk(`${url}${path}`, token, connections));
     else process.stdout.write("wrk is not installed: no rows for HTTP/1.1\n");
     return [...againstPeak(rows, "HTTP/2"), ...againstPeak(rows, "HTTP/1.1")];
   } finally {
     await gateway.stop();
-    await Promise.all([plain, upstream].map((envoy) => envoy.stop()));
+    services.stop();
+    await Promise.all([plain, unread, upstream].map((envoy) => envoy.stop()));
     await issuer.close();
     await rm(directory, { recursive: true, force: true });
   }
@@ -135,20 +148,41 @@ interface Load {
 
 function againstPeak(steps: readonly Step[], protocol: string): Row[] {
   const own = steps.filter((step) => step.in_flight.endsWith(protocol));
-  const alone = Math.max(...own.map((step) => step.alone_per_second));
-  const goodput = Math.max(...own.map((step) => step.goodput));
-  return own.map(({ in_flight, alone_per_second, goodput: found, ratio, ...rest }) => ({
+  const peakOf = (key: "alone_per_second" | "unread_per_second" | "goodput") =>
+    Math.max(...own.map((step) => step[key]));
+  const [alone, unread, goodput] = [
+    peakOf("alone_per_second"),
+    peakOf("unread_per_second"),
+    peakOf("goodput"),
+  ];
+  return own.map(({ in_flight, alone_per_second, unread_per_second, goodput: found, ratio, ...rest }) => ({
     in_flight,
     alone_per_second,
+    unread_per_second,
     goodput: found,
     ratio,
     alone_of_peak: alone_per_second / alone,
+    unread_of_peak: unread_per_second / unread,
     goodput_of_peak: found / goodput,
     ...rest,
   }));
 }
 
-function rowOf(inFlight: string, alone: Load, load: Load, { records, dropped, letThrough }: Entries): Step {
+/** The loads of one step. */
+interface Loads {
+  readonly alone: Load;
+  /** With workers that permit everything. */
+  readonly idle: Load;
+  readonly own: Load;
+  /** Seconds of CPU time that the gateway used. */
+  readonly cpu: number;
+}
+
+function rowOf(
+  inFlight: string,
+  { alone, idle, own: load, cpu }: Loads,
+  { records, dropped, letThrough }: Entries,
+): Step {
   const isFixed = load.sent > 0;
   const holds =
     records + dropped === load.sent &&
@@ -157,8 +191,10 @@ function rowOf(inFlight: string, alone: Load, load: Load, { records, dropped, le
   return {
     in_flight: inFlight,
     alone_per_second: Math.round(alone.perSecond),
+    unread_per_second: Math.round(idle.perSecond),
     goodput: Math.round(load.perSecond),
     ratio: load.perSecond / alone.perSecond,
+    cpu_us: Math.round((cpu * 1e6) / Math.max(1, load.succeeded)),
     p50_ms: load.p50,
     p99_ms: load.p99,
     sent: load.sent,
@@ -169,6 +205,17 @@ function rowOf(inFlight: string, alone: Load, load: Load, { records, dropped, le
     let_through: letThrough,
     equation: isFixed ? (holds ? "holds" : "FAILS") : "-",
   };
+}
+
+/** CPU time that a gateway's processes have used so far: fields 14 and 15 of /proc/pid/stat, in hundredths of a second. */
+async function cpuSecondsOf(gateway: RunningGateway): Promise<number> {
+  const { envoy, workers } = await gateway.children();
+  const times = [gateway.process.pid ?? 0, ...envoy, ...workers].map(async (pid) => {
+    const stat = await readFile(`/proc/${String(pid)}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  });
+  return (await Promise.all(times)).reduce((sum, one) => sum + one, 0);
 }
 
 /** A fixed number of requests over HTTP/2, each stream sending the next one as soon as it is answered. */

@@ -4,16 +4,20 @@ import { readFileSync } from "node:fs";
 interface LockedPackage {
   readonly version?: string;
   readonly hasInstallScript?: boolean;
+  readonly cpu?: readonly string[];
 }
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), "utf8"));
 
-const locked = Object.entries(
-  (read("package-lock.json") as { packages: Record<string, LockedPackage> }).packages,
-).flatMap(([path, found]) => {
+const packages = (read("package-lock.json") as { packages: Record<string, LockedPackage> }).packages;
+/** A bundler's fallback for machines that have no program of its own: npm installs it on none that Node.js runs on. */
+const forWasm = Object.entries(packages).flatMap(([path, { cpu = [] }]) =>
+  cpu.includes("wasm32") ? [path] : [],
+);
+const locked = Object.entries(packages).flatMap(([path, found]) => {
   const name = path.split("node_modules/").at(-1) ?? "";
-  return name === "" ? [] : [{ name, ...found }];
+  return name === "" || forWasm.some((wasm) => path.startsWith(`${wasm}/`)) ? [] : [{ name, ...found }];
 });
 
 /** Packages that bring a script which npm would run when they are installed, and whether it may. */

@@ -106,6 +106,7 @@ const ROLLOUT_FIELDS = {
   event: { kind: "text", usual: 16, tight: 16 },
   decision_id: FIELDS.decision_id,
   change: { kind: "text", usual: 16, tight: 16 },
+  rollout_id: { kind: "text", usual: 64, tight: 64 },
   policy_set: FIELDS.policy_set,
   policy_digest: FIELDS.policy_digest,
   mode: { kind: "text", usual: 8, tight: 8 },

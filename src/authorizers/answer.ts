@@ -7,29 +7,46 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
+export interface Statuses {
+  /** The status with which the proxy refuses, for that of the denial. */
+  readonly of: (status: number) => number;
+  /** For when even a denial cannot be encoded. */
+  readonly lastResort: number;
+  /** The permit has every header that it might have, empty if it has no value. */
+  readonly everyHeader?: true;
+}
+
 /**
- * To nginx every 2xx is a permit, so a denial never has one: the answer to a CORS preflight is a denial with such
+ * To most proxies every 2xx is a permit, so a denial never has one: the answer to a CORS preflight is a denial with such
  * a status.
- *
- * @param statusOf - the status with which the proxy refuses, for that of the denial
  */
-export function encoder(statusOf: (status: number) => number): Encoder<HttpAnswer> {
+export function encoder({ of, lastResort, everyHeader }: Statuses): Encoder<HttpAnswer> {
   return {
-    permit: (_permit, { access }, { headers, plan }) => {
+    permit: (_permit, _check, { headers: { set, remove }, plan }) => {
       if (plan !== undefined) throw new Error("a plan cannot be sent to this proxy");
-      for (const [name] of headers.set)
-        if (!OVERWRITTEN.has(name) && access.raw.headers.some(([sent]) => sent === name))
-          throw new Error(`the proxy may not replace the client's ${name}`);
-      return { status: 200, headers: headers.set, body: "" };
+      const empty = everyHeader === true ? remove.map((name) => [name, ""] as const) : [];
+      return { status: 200, headers: [...set.map(inBytes), ...empty], body: "" };
     },
     denial: (_denial, _check, { status, headers, body }) => {
-      const sent = statusOf(status);
+      const sent = of(status);
       if (!(sent >= 400 && sent <= 599)) throw new Error(`${sent} is not a denial`);
       return { status: sent, headers, body };
     },
-    lastResort: { status: 500, headers: [], body: "" },
+    lastResort: { status: lastResort, headers: [], body: "" },
   };
 }
 
-/** The proxy's configuration sets these for the application. */
-const OVERWRITTEN = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"]);
+/** An answer in place of one to a request for a decision. */
+export function refusal(status: number, error: string): HttpAnswer {
+  return { status, headers: [["content-type", "application/json"]], body: JSON.stringify({ error }) };
+}
+
+/** Applications get UTF-8, as from Envoy; Node sends one byte a character. */
+function inBytes([name, value]: readonly [string, string]): readonly [string, string] {
+  return [name, Buffer.from(value, "utf8").toString("latin1")];
+}
+
+/** For proxies that deliver any denial as it is: only what they take for a permit or a redirect is replaced. */
+export function delivered(status: number): number {
+  return status >= 400 && status <= 599 ? status : 403;
+}

@@ -1,13 +1,27 @@
-import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { GIVEN_UP } from "../decision/point/index.ts";
-import { every, type Job, type JobLog } from "../runtime/every.ts";
+import { GIVEN_UP, type DoorCall } from "../decision/point/index.ts";
+import type { PromiseOrValue } from "../decision/promise-or-value.ts";
+import type { JobLog } from "../runtime/every.ts";
 import { inTime } from "../runtime/in-time.ts";
-import { isSameTls, readTlsFiles, type TlsFiles, type TlsMaterial } from "../runtime/tls-files.ts";
-import type { HttpAnswer } from "./answer.ts";
+import type { TlsFiles } from "../runtime/tls-files.ts";
+import { createHttpServer } from "../runtime/tls-server.ts";
+import { refusal, type HttpAnswer } from "./answer.ts";
+import type { Api, HttpApis } from "./http-api.ts";
 import { createCallers } from "./callers.ts";
 import type { HttpDoors } from "./doors.ts";
+import { hasBody, pairs, readBody } from "./incoming.ts";
+
+/** Why a request is refused without a decision, and without a record. */
+export const AUTHORIZER_REFUSALS = [
+  "stranger",
+  "unknown_path",
+  "malformed",
+  "not_serving",
+  "overloaded",
+  "late",
+] as const;
+export type AuthorizerRefusal = (typeof AUTHORIZER_REFUSALS)[number];
 
 export interface AuthorizersOptions {
   readonly listen: { readonly host: string; readonly port: number };
@@ -15,9 +29,13 @@ export interface AuthorizersOptions {
   /** Who may ask: addresses, networks, names in client certificates. */
   readonly callers: readonly string[];
   readonly doors: HttpDoors;
+  /** Default: none. */
+  readonly apis?: HttpApis;
   /** Time limit for one decision; ms. */
   readonly decisionTimeout: number;
   readonly log: JobLog;
+  /** Hears of each request that is refused without a decision. */
+  readonly refused?: (cause: AuthorizerRefusal) => void;
   /** How often the TLS files are reloaded; ms. */
   readonly tlsRefreshMs?: number;
   /** How many requests are decided at once; more are answered with 503. */
@@ -35,7 +53,6 @@ export interface Authorizers {
 const LIMITS = { maxHeaderSize: 128 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 };
 const KEEP_ALIVE_MS = 75_000;
 const AT_ONCE = 1_000;
-const REFRESH_MS = 10_000;
 /** Strangers may cause any number of refusals, but few log lines. */
 const SAID_EVERY_MS = 10_000;
 
@@ -46,10 +63,16 @@ const SAID_EVERY_MS = 10_000;
  */
 export async function startAuthorizers(options: AuthorizersOptions): Promise<Authorizers> {
   const { listen, tls, callers, doors, decisionTimeout, log, atOnce = AT_ONCE } = options;
+  const { apis = new Map() as HttpApis, refused = () => undefined } = options;
   if (callers.length === 0) throw new Error("authz.http_callers is empty: nobody may ask");
   const mayAsk = createCallers(callers);
   let [serving, closing, deciding] = [true, false, 0];
   let said = Number.NEGATIVE_INFINITY;
+
+  const refuse = (cause: AuthorizerRefusal, status: number, error: string): HttpAnswer => {
+    refused(cause);
+    return refusal(status, error);
+  };
 
   const refuseStranger = (socket: Socket): HttpAnswer => {
     if (performance.now() - said >= SAID_EVERY_MS) {
@@ -59,24 +82,41 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
         "somebody who is not in authz.http_callers asked for a decision",
       );
     }
-    return refusal(403, "caller not permitted");
+    return refuse("stranger", 403, "caller not permitted");
   };
 
   async function answerTo(request: IncomingMessage): Promise<HttpAnswer> {
     if (!mayAsk(request.socket)) return refuseStranger(request.socket);
-    const ask = doors.get(request.url ?? "");
-    if (ask === undefined) return refusal(404, "unknown path");
+    const { method = "", url: target = "" } = request;
+    const api = apis.get(target);
+    if (api !== undefined) return answerOfApi(api, request);
+    const below = doors.get(target.slice(0, target.indexOf("/", 1) + 1));
+    const ask = below ?? doors.get(target);
+    if (ask === undefined) return refuse("unknown_path", 404, "unknown path");
     // a proxy that sends a body expects it to be read
-    if (request.method !== "GET" || hasBody(request)) return refusal(400, "expected GET without a body");
-    if (!serving || deciding >= atOnce) return refusal(503, "not available");
+    if (hasBody(request) || (below === undefined && method !== "GET"))
+      return refuse("malformed", 400, "expected GET without a body");
+    return decided((call) => ask({ method, target, headers: pairs(request.rawHeaders) }, call), request);
+  }
+
+  async function answerOfApi(api: Api, request: IncomingMessage): Promise<HttpAnswer> {
+    if (request.method !== api.method) return refuse("malformed", 405, `expected ${api.method}`);
+    const body = await readBody(request, api.mostBytes);
+    if (body === undefined) return refuse("malformed", 413, `the body is larger than ${api.mostBytes} bytes`);
+    return decided((call) => api.answer({ headers: pairs(request.rawHeaders), body }, call), request);
+  }
+
+  async function decided(
+    ask: (call: DoorCall) => PromiseOrValue<HttpAnswer | typeof GIVEN_UP>,
+    { socket }: IncomingMessage,
+  ): Promise<HttpAnswer> {
+    if (!serving) return refuse("not_serving", 503, "not available");
+    if (deciding >= atOnce) return refuse("overloaded", 503, "not available");
     deciding += 1;
     try {
-      const asked = ask(
-        { headers: pairs(request.rawHeaders) },
-        { deadline: Date.now() + decisionTimeout, isCancelled: () => request.socket.destroyed },
-      );
+      const asked = ask({ deadline: Date.now() + decisionTimeout, isCancelled: () => socket.destroyed });
       const answer = asked instanceof Promise ? await inTime(asked, decisionTimeout, GIVEN_UP) : asked;
-      return answer === GIVEN_UP ? refusal(503, "no decision in time") : answer;
+      return answer === GIVEN_UP ? refuse("late", 503, "no decision in time") : answer;
     } finally {
       deciding -= 1;
     }
@@ -94,26 +134,16 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
       .catch(fail);
   };
 
-  let material = tls && (await readTlsFiles(tls));
-  const server =
-    material === undefined
-      ? createPlainServer(LIMITS, handle)
-      : createTlsServer({ ...LIMITS, ...contextOf(material) }, handle);
+  const { server, unfollow } = await createHttpServer(
+    LIMITS,
+    handle,
+    tls && {
+      files: tls,
+      log,
+      ...(options.tlsRefreshMs !== undefined && { refreshMs: options.tlsRefreshMs }),
+    },
+  );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // by default, Node drops headers beyond a number: the application would get what no rule has seen
-  server.maxHeadersCount = 0;
-  const refreshing: Job | undefined =
-    tls &&
-    every(
-      options.tlsRefreshMs ?? REFRESH_MS,
-      async () => {
-        const changed = await readTlsFiles(tls);
-        if (material !== undefined && isSameTls(changed, material)) return;
-        material = changed;
-        if ("setSecureContext" in server) server.setSecureContext(contextOf(changed));
-      },
-      { what: "reload the changed TLS files", log, level: "error" },
-    );
 
   try {
     await new Promise<void>((resolve, reject) => {
@@ -121,7 +151,7 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
       server.listen(listen.port, listen.host, resolve);
     });
   } catch (error) {
-    await refreshing?.close();
+    await unfollow();
     throw error;
   }
   const drain = async (graceMs: number): Promise<void> => {
@@ -134,7 +164,7 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
     server.closeIdleConnections();
     await inTime(closed, graceMs, undefined);
     server.closeAllConnections();
-    await refreshing?.close();
+    await unfollow();
   };
   let drained: Promise<void> | undefined;
   return {
@@ -144,27 +174,6 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
     },
     close: (graceMs) => (drained ??= drain(graceMs)),
   };
-}
-
-function contextOf({ certificate, privateKey, clientCa }: TlsMaterial) {
-  const own = { cert: certificate, key: privateKey, minVersion: "TLSv1.2" as const };
-  return clientCa === undefined ? own : { ...own, ca: clientCa, requestCert: true, rejectUnauthorized: true };
-}
-
-function refusal(status: number, error: string): HttpAnswer {
-  return { status, headers: [["content-type", "application/json"]], body: JSON.stringify({ error }) };
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  if (headers["transfer-encoding"] !== undefined) return true;
-  return headers["content-length"] !== undefined && headers["content-length"] !== "0";
-}
-
-function pairs(raw: readonly string[]): (readonly [name: string, value: string])[] {
-  const found: (readonly [string, string])[] = [];
-  for (let index = 0; index + 1 < raw.length; index += 2)
-    found.push([(raw[index] ?? "").toLowerCase(), raw[index + 1] ?? ""]);
-  return found;
 }
 
 function send(response: ServerResponse, { status, headers, body }: HttpAnswer, last: boolean): void {

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
-import type { DecodedCheck, DoorCall } from "../decision/point/index.ts";
+import type { DecodedCheck, DoorAbilities, DoorCall } from "../decision/point/index.ts";
 import type { RawRequest } from "../request/index.ts";
 
 /** A proxy's request for a decision: its headers describe the request that the decision is about. */
 export interface SubRequest {
+  /** Of the sub-request itself. */
+  readonly method: string;
+  readonly target: string;
   /** In order of arrival, names in lower case, repeated headers apart; values latin1. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
@@ -14,6 +17,8 @@ export interface Described extends Pick<RawRequest, "method" | "target" | "schem
   readonly address: string;
   /** The client's own headers of this connection, which a proxy does not pass on. */
   readonly hopByHop: RawRequest["headers"];
+  /** The proxy forwards any upgrade, not only WebSocket handshakes. */
+  readonly tunnels?: true;
 }
 
 /** Headers of the sub-request itself: the proxy sets them for each of its own connections. */
@@ -46,7 +51,7 @@ export function once({ headers }: SubRequest, name: string): string {
  */
 export function checkOf(
   { headers }: SubRequest,
-  { address, hopByHop, ...line }: Described,
+  { address, hopByHop, tunnels, ...line }: Described,
   sources: ReadonlySet<string>,
   { deadline }: DoorCall,
 ): DecodedCheck {
@@ -62,11 +67,17 @@ export function checkOf(
       deadline,
       ...(traceparent !== undefined && traces.length === 1 && { traceparent }),
     },
-    carries: NOTHING,
+    carries: DESCRIPTIONS.carries,
+    overwrites: FORWARDING,
+    ...(tunnels && { tunnels }),
   };
 }
 
-const NOTHING: DecodedCheck["carries"] = new Set();
+/** What every caller can do that only describes a request. */
+export const DESCRIPTIONS: DoorAbilities = { carries: new Set(), sendsBodies: false };
+
+/** The callers set these for the application, by their configuration or by themselves. */
+export const FORWARDING = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"]);
 
 /** @throws Error if the text is not one IP address: a list would leave open whose address it is */
 export function oneAddress(text: string): string {
@@ -83,4 +94,10 @@ export function knownScheme(text: string): string {
 /** A header of this connection, if the client sent it. */
 export function hopByHop(name: string, value: string): RawRequest["headers"] {
   return value === "" ? [] : [[name, value]];
+}
+
+/** What a header says behind a `=`: some proxies omit headers without a value, and a forgotten one must be noticed. */
+export function afterEquals(text: string): string {
+  if (!text.startsWith("=")) throw new Error("the value does not begin with `=`");
+  return text.slice(1);
 }

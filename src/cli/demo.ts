@@ -1,9 +1,14 @@
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { startDemoApplication } from "../demo/application.ts";
 import { describePerson, personOf, type PersonOptions } from "../demo/person.ts";
 import { DEMO_ROLES } from "../demo/people.ts";
+import { hostPort } from "../startup/index.ts";
 import { EXIT_FINDINGS, ExitError } from "./exit.ts";
+import { portOption } from "./options.ts";
+import { untilSignal } from "./run.ts";
 
 /** Where `up` keeps its data, and where `demo token` looks for it. */
 export const DATA_DIRECTORY = ".gatehouse";
@@ -38,7 +43,22 @@ export function demoCommand(): Command {
     .action(async (options: TokenOptions) => {
       process.stdout.write(`${await signIn(options)}\n`);
     });
-  return new Command("demo").description("helpers for the demo").addCommand(token);
+  return new Command("demo").description("helpers for the demo").addCommand(token).addCommand(application());
+}
+
+/** `gatehouse demo application`: the application alone, to put a gateway in front of. */
+function application(): Command {
+  return new Command("application")
+    .description("run the demo application; it has no access control: only a gateway should reach it")
+    .option("--port <port>", "port of the application (0: any free port)", portOption, 3000)
+    .option("--listen-address <address>", "IP address that it listens on", ipAddress, "127.0.0.1")
+    .action(async ({ port, listenAddress: address }: { port: number; listenAddress: string }) => {
+      const stopped = untilSignal();
+      const running = await startDemoApplication({ port, address });
+      process.stdout.write(`gatehouse demo application ready on http://${hostPort(address, running.port)}\n`);
+      await stopped;
+      await running.close();
+    });
 }
 
 async function signIn({ expiresIn, ...person }: TokenOptions): Promise<string> {
@@ -74,6 +94,11 @@ async function readState(): Promise<UpState> {
     throw new ExitError(`\`${UP_FILE}\` not found; run \`gatehouse up\` in this folder first`, EXIT_FINDINGS);
   });
   return JSON.parse(text) as UpState;
+}
+
+function ipAddress(text: string): string {
+  if (isIP(text) === 0) throw new InvalidArgumentError("is not an IP address");
+  return text;
 }
 
 function wholeNumber(text: string): number {

@@ -31,6 +31,7 @@ interface DoctorOptions {
   readonly config?: string;
   readonly envoyAdmin?: string;
   readonly configDump?: string;
+  readonly authzCluster?: string;
   readonly fromClient?: true;
   readonly probe: boolean;
   readonly failOn: Severity | "never";
@@ -52,6 +53,10 @@ export function doctorCommand(): Command {
     .option(
       "--config-dump <file>",
       "the answer of `GET /config_dump?include_eds` in a file, instead of a running Envoy",
+    )
+    .option(
+      "--authz-cluster <name>",
+      "Envoy's cluster for Gatehouse (or its `target_uri`): ext_authz filters that ask others are no checks",
     )
     .option(
       "--from-client",
@@ -95,6 +100,7 @@ async function gather(options: DoctorOptions): Promise<Facts> {
       : await reachableApplications(envoy.view, options.fromClient ? "client" : "here");
   return {
     envoy: envoy?.view,
+    authzCluster: options.authzCluster,
     envoyVersion: envoy?.version,
     testedVersion: pinnedVersion(),
     ...{ config, gaps, reachable },

@@ -1,14 +1,19 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { decideOffline, explainOffline, renderExplanation } from "../decision/explain/index.ts";
-import { createSnapshot, digestOf } from "../decision/policies/snapshot.ts";
+import {
+  renderExchange,
+  repeatRecord,
+  type NotInRecord,
+  type PastDecision,
+  type RepeatedDecision,
+} from "../decision/explain/index.ts";
+import { digestOf } from "../decision/policies/snapshot.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { REASONS, type Reason } from "../reasons.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compilePublished, type ExplainedGateway } from "./explained-gateway.ts";
 import { compileSet } from "./policy-sets.ts";
 import { rawRequest } from "./raw-request.ts";
-import { REQUEST_REFUSALS } from "./through-envoy.ts";
 import { errorMessage } from "../text/index.ts";
 
 export interface PastOptions {
@@ -23,76 +28,10 @@ export interface PastOptions {
   readonly json?: true;
 }
 
-/** The fields that are read from a record. */
-interface PastDecision {
-  readonly timestamp: string;
-  readonly request_id: string;
-  readonly decision_id: string;
-  readonly user_id: string;
-  readonly action: string;
-  readonly resource: string;
-  readonly raw_path: string;
-  readonly host: string;
-  readonly client_ip: string;
-  readonly decision: string;
-  readonly reason: Reason;
-  readonly rule: string | null;
-  readonly policy_set: string;
-  readonly customer_policy_set?: string;
-  readonly policy_digest: string;
-  readonly detail?: string;
-}
-
 /** The policy set that made the decision, and where it was found. */
 interface FoundSet {
   readonly ir: PolicySetIR;
   readonly where: string;
-}
-
-/**
- * Reasons that follow from the request and the rules. Most others depend on what no record holds (a token or cookie, the
- * state of the session, of keys or of the gateway); for those, the rules alone would give an answer that was never given.
- */
-const GIVEN_BY_RULES: ReadonlySet<Reason> = new Set([
-  "CONDITION_TRUE",
-  "CONDITION_FALSE",
-  "CONDITION_UNKNOWN",
-  "CLAIM_OMITTED",
-  "IDENTITY_REQUIRED",
-  "DEFAULT_ALLOW",
-  "NO_MATCHING_RULE",
-  "AMBIGUOUS_PATH",
-  "AMBIGUOUS_QUERY",
-  "AMBIGUOUS_HEADERS",
-  "AMBIGUOUS_METHOD",
-  "AMBIGUOUS_BODY",
-  "AMBIGUOUS_CASE",
-  "AMBIGUOUS_FORWARDING",
-  "UNKNOWN_BACKEND",
-  "UNTRUSTED_PROXY_HEADER",
-  "PREFLIGHT_ALLOWED",
-  "PREFLIGHT_ANSWERED",
-  "PREFLIGHT_ORIGIN_NOT_ALLOWED",
-  "PREFLIGHT_DENIED",
-  "PREFLIGHT_MALFORMED",
-  "GRAPHQL_CONNECTION",
-  "GRAPHQL_ALLOWED",
-  "GRAPHQL_DENIED",
-  "GRAPHQL_MALFORMED",
-  "GRAPHQL_LIMIT_EXCEEDED",
-  "PERSISTED_QUERY_NOT_SUPPORTED",
-  "PERSISTED_QUERY_NOT_FOUND",
-] as const satisfies readonly Reason[]);
-
-/** Reasons for which Envoy itself refuses a request because of its content. */
-const GIVEN_BY_ENVOY: ReadonlySet<Reason> = new Set(REQUEST_REFUSALS);
-
-/** The outcome of evaluating a recorded request again with the policy set that decided it. */
-interface Repeated {
-  readonly kind: "repeated";
-  readonly outcome: string;
-  readonly same: boolean;
-  readonly text: string;
 }
 
 /**
@@ -220,85 +159,38 @@ async function setOf(
   return undefined;
 }
 
-/** Why a request is not evaluated again. */
-interface NotInRecord {
-  readonly kind: "not in record";
-  readonly text: string;
-}
-
-function notInRecord({ reason }: PastDecision): NotInRecord {
-  const text = GIVEN_BY_ENVOY.has(reason)
-    ? "not evaluated again: the record does not contain what Envoy refused (a header, the body, the original target, or the " +
-      "protocol); pass a header with --header, a body with --body"
-    : `not evaluated again: the record does not contain what decided: ${MISSING[reason] ?? OF_CALLER_OR_GATEWAY}`;
-  return { kind: "not in record", text };
-}
-
-const OF_CALLER_OR_GATEWAY =
-  "a token or cookie and its origin headers, the state of the session, or the state of the gateway";
-const OF_CONNECTION = "what the client did on its connection, and when it did it";
-/** What decided, for reasons that neither the caller nor the connection explains. */
-const MISSING: Partial<Record<Reason, string>> = {
-  PRECONDITION_NOT_SUPPORTED: "a header such as If-Match, which is not allowed where response rules apply",
-  BODY_TOO_LARGE: "the body, which the decision needs and which was larger than the service accepts",
-  UPGRADE_REQUIRED: "the protocol version, which was older than HTTP/1.1",
-  REQUEST_TIMEOUT: OF_CONNECTION,
-  CLIENT_GONE: OF_CONNECTION,
-  POLICY_SETS_CONFLICT:
-    "another policy set (the gateway's, or the customer's own); only one set is evaluated here",
-};
-
 async function decideAgain(
   record: PastDecision,
   { ir }: FoundSet,
   gateway: ExplainedGateway,
   options: PastOptions,
-): Promise<Repeated | NotInRecord | undefined> {
-  const { reason, action, raw_path: target } = record;
-  const byEnvoy = GIVEN_BY_ENVOY.has(reason);
-  if (byEnvoy ? action === "" : !GIVEN_BY_RULES.has(reason)) return notInRecord(record);
-  if (!byEnvoy && !target.startsWith("/")) return undefined;
+): Promise<RepeatedDecision | NotInRecord | undefined> {
   const names = options.header.map((header) => header.split(":", 1)[0]?.trim().toLowerCase());
   const headers = names.includes("host") ? options.header : [`host: ${record.host}`, ...options.header];
-  // CONNECT has no path
-  const sent = rawRequest(`${action} ${target || "/"}`, headers, options.body);
-  const through = gateway.receive(sent, record.client_ip);
-  if (!through.ok) {
-    const outcome = `DENY ${through.reason}`;
-    return {
-      kind: "repeated",
-      outcome,
-      same: through.reason === record.reason,
-      text: "refused by Envoy before any rule was evaluated\n",
-    };
-  }
-  // the rules were not evaluated
-  if (byEnvoy) return notInRecord(record);
   const user = options.user ?? (record.user_id === "" ? undefined : { id: record.user_id });
-  const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
-    raw: through.raw,
+  return repeatRecord(record, ir, gateway.settings, () => ({
+    // CONNECT has no path
+    sent: rawRequest(`${record.action} ${record.raw_path || "/"}`, headers, options.body),
     ...(user && { user }),
     ...(options.customer && { customer: options.customer }),
     lookup: (root, key) => gateway.lookup(options.attributes, ir, root, key),
     now: Date.parse(record.timestamp),
     clientIp: record.client_ip,
-    settings: gateway.settings,
-  });
-  const { decision } = offline;
-  const { explanation } = await explainOffline(offline);
-  const rule = (decision.connection ?? decision.rule)?.id ?? null;
-  return {
-    kind: "repeated",
-    outcome: `${decision.verdict} ${decision.reason}`,
-    same: decision.verdict === record.decision && decision.reason === record.reason && rule === record.rule,
-    text: renderExplanation(decision, explanation),
-  };
+    messages: [],
+  }));
+}
+
+/** The outcome and its reasons. */
+function textOf({ exchange }: RepeatedDecision): string {
+  return exchange.kind === "refused"
+    ? "refused by Envoy before any rule was evaluated"
+    : renderExchange(exchange).trimEnd();
 }
 
 function render(
   record: PastDecision,
   set: FoundSet | undefined,
-  again: Repeated | NotInRecord | undefined,
+  again: RepeatedDecision | NotInRecord | undefined,
 ): string {
   const { status, message } = REASONS[record.reason];
   const { decision, reason, detail, rule } = record;
@@ -326,7 +218,7 @@ function render(
         : `evaluated again with that set, the outcome is ${again.outcome}: the record holds no headers, bodies, query values ` +
             "or attributes; pass the ones that matter with --header, --body, --user, --customer and --attributes",
       "",
-      again.text.trimEnd(),
+      textOf(again),
     );
   }
   return `${lines.join("\n")}\n`;

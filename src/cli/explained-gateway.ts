@@ -1,19 +1,17 @@
 import { readFileSync } from "node:fs";
-import { loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
-import type { OfflineSettings } from "../decision/explain/index.ts";
+import { largest, loadGatewayConfig, type GatewayConfig } from "../config/index.ts";
+import { believesHeaders, namesNotFromClients, OWN_PREFIXES, speaksTls } from "../gateway/index.ts";
+import type { GatewaySettings } from "../decision/explain/index.ts";
 import { FileSource, type AttributeSource } from "../decision/attributes/sources.ts";
-import { createForgedHeaders, withoutHeaders } from "../decision/headers/forged-headers.ts";
 import { decisionSettings } from "../processes/gateway/decision-settings.ts";
 import { caseSensitive } from "../processes/gateway/control-plane-link.ts";
 import { forgedHeadersOf } from "../processes/gateway/provisions.ts";
 import { isObject } from "../json/index.ts";
 import { compilePolicySet, type PolicySetIR, type ValueObject } from "../policy/index.ts";
-import type { RawRequest } from "../request/index.ts";
 import { ControlPlaneReader, type PublishedSet } from "./control-plane-reader.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { loadConfig } from "./options.ts";
 import { compileSet, withoutErrors } from "./policy-sets.ts";
-import { throughEnvoy, type ThroughEnvoy } from "./through-envoy.ts";
 import { errorMessage } from "../text/index.ts";
 
 export interface GatewayOptions {
@@ -27,14 +25,11 @@ export interface GatewayOptions {
 /** The gateway whose decisions are explained: its configuration, without running any of it. */
 export interface ExplainedGateway {
   readonly config: GatewayConfig;
-  readonly caseSensitive: boolean;
-  readonly settings: OfflineSettings;
+  readonly settings: GatewaySettings;
   /** Present if one is configured. */
   readonly controlPlane?: ControlPlaneReader;
   /** @throws ExitError if it is not available or has errors */
   policySet(): Promise<PolicySetIR>;
-  /** What Envoy does with a request from an address before any rule. */
-  receive(sent: RawRequest, clientIp: string): ThroughEnvoy;
   /**
    * Attributes of a root: the ones given, otherwise from the configured source.
    *
@@ -54,7 +49,6 @@ export interface ExplainedGateway {
 /** @throws ExitError if the configuration is invalid or one of its sources is not readable */
 export async function openGateway(options: GatewayOptions): Promise<ExplainedGateway> {
   const config = options.config === undefined ? defaults() : loadConfig(options.config, []);
-  const forgedHeaders = createForgedHeaders(forgedHeadersOf(config));
   const controlPlane = openControlPlane(config, options);
   const sources = await fileSources(config);
   const ofUsers = Object.entries(config.attribute_sources).find(([, { type }]) => type === "control_plane");
@@ -65,15 +59,8 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
   return {
     config,
     ...(controlPlane && { controlPlane }),
-    caseSensitive: caseSensitive(config),
-    settings: decisionSettings(config),
+    settings: gatewaySettings(config),
     policySet: () => policySet(config, options, controlPlane),
-    receive(sent, clientIp) {
-      const handedOver = throughEnvoy(sent, config, clientIp);
-      if (!handedOver.ok) return handedOver;
-      const { raw } = handedOver;
-      return { ok: true, raw: withoutHeaders(raw, forgedHeaders(raw.headers)) };
-    },
     lookup(given, ir, root, key) {
       if (given !== undefined && Object.hasOwn(given, root)) {
         const found = given[root];
@@ -93,6 +80,22 @@ export async function openGateway(options: GatewayOptions): Promise<ExplainedGat
       if (problem !== undefined) throw new ExitError(problem);
     },
     close: () => controlPlane?.close(),
+  };
+}
+
+/** What decisions of a gateway with this configuration depend on. */
+export function gatewaySettings(config: GatewayConfig): GatewaySettings {
+  return {
+    envoy: {
+      tls: speaksTls(config),
+      believesHeaders: believesHeaders(config),
+      removed: [...namesNotFromClients(config)],
+      removedPrefixes: OWN_PREFIXES,
+      largestRequest: largest(config, "requestSize"),
+    },
+    forged: forgedHeadersOf(config),
+    decisions: decisionSettings(config),
+    caseSensitive: caseSensitive(config),
   };
 }
 

@@ -36,6 +36,7 @@ interface CreateOptions extends OpenOptions {
   readonly name: string;
   readonly customer?: string;
   readonly expires?: string;
+  readonly allowAddress?: readonly string[];
 }
 
 interface RollOptions extends OpenOptions {
@@ -67,6 +68,10 @@ export function keysCommand(open: (options: OpenOptions) => Promise<OpenedEnviro
         .option(
           "--expires <when>",
           "expiry: a time from now (`90d`, `12h`, `30m`) or a date (default: never)",
+        )
+        .option(
+          "--allow-address <networks...>",
+          "addresses, or networks in CIDR notation, from which the key may be used (default: everywhere)",
         )
         .action(async (options: CreateOptions) => {
           const key = await within(options, (context) => create(context, options));
@@ -134,13 +139,14 @@ export function withEnvironment<T>(
 
 async function create(
   { units, clock, settings }: ControlContext,
-  { name, scope, customer, expires }: CreateOptions,
+  { name, scope, customer, expires, allowAddress }: CreateOptions,
 ): Promise<string> {
   const data = parsedBy(newApiKey, {
     name,
     scope,
     ...(customer !== undefined && { customer_id: customer }),
     ...(expires !== undefined && { expires_at: readExpiry(expires, clock()) }),
+    ...(allowAddress !== undefined && { allowed_addresses: allowAddress }),
   });
   const { secret } = await units(origin(), (unit) =>
     createApiKey(unit, {
@@ -149,6 +155,7 @@ async function create(
       scope: data.scope,
       ...(data.customer_id !== undefined && { customerId: data.customer_id }),
       ...(data.expires_at !== undefined && { expiresAt: data.expires_at }),
+      ...(data.allowed_addresses !== undefined && { allowedAddresses: data.allowed_addresses }),
     }),
   );
   return secret;

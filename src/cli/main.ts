@@ -30,6 +30,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { locateDatabases } = await import("./open-environment.ts");
     return (await import("./migrate.ts")).migrateCommand(locateDatabases);
   },
+  backup: async () => (await import("./backup.ts")).backupCommand(),
+  restore: async () => (await import("./backup.ts")).restoreCommand(),
   replay: async () => (await import("./replay.ts")).replayCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
   policy: async () => (await import("./policy.ts")).policyCommand(),

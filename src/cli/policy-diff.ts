@@ -1,12 +1,16 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { Command, Option } from "commander";
+import {
+  createSuiteSubject,
+  replayChange,
+  type ReplayedChange,
+  type ReplayedWitness,
+} from "../decision/explain/index.ts";
 import { diffPolicySets } from "../policy/analyze/index.ts";
 import { UNAVAILABLE, type PolicySetIR } from "../policy/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, withoutErrors } from "./policy-sets.ts";
-import { replayChange, type ReplayedChange, type ReplayedWitness } from "./replay-witness.ts";
-import { createSuiteSubject } from "./suite-subject.ts";
 
 interface DiffOptions {
   readonly json?: true;

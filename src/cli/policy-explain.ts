@@ -1,28 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import {
-  decideOffline,
-  explainAnswer,
-  explainOffline,
-  openConnection,
-  renderAnswer,
-  renderDelivery,
-  renderExplanation,
+  explainExchange,
+  plainExplanation,
+  renderExchange,
+  UnsupportedSample,
   type Direction,
-  type ExplainedAnswer,
 } from "../decision/explain/index.ts";
-import { createSnapshot } from "../decision/policies/snapshot.ts";
 import { isObject, parseJson, type JsonObject } from "../json/index.ts";
 import type { PolicySetIR, ValueObject } from "../policy/index.ts";
 import { HANDSHAKE_HEADERS, type SampleAnswer } from "../policy/suite/index.ts";
-import { REASONS, type ProxyReason } from "../reasons.ts";
 import { readOrigin, type RawRequest } from "../request/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { explainPast } from "./explain-past.ts";
 import { openGateway, type ExplainedGateway } from "./explained-gateway.ts";
 import { rawRequest } from "./raw-request.ts";
 import { errorMessage } from "../text/index.ts";
-import { decidingRule } from "../decision/decide/deciding-rule.ts";
 
 interface ExplainOptions {
   readonly config?: string;
@@ -138,46 +131,21 @@ async function explain(
   options: ExplainOptions,
   messages: readonly Message[],
 ): Promise<string> {
-  const handedOver = gateway.receive(requestOf(options, ir), options.clientIp);
-  if (!handedOver.ok) return explainRefusal(handedOver, options.json);
-  const offline = await decideOffline(createSnapshot(ir, { caseSensitive: gateway.caseSensitive }), {
-    raw: handedOver.raw,
+  const answer = await sampleOf(options);
+  const explained = await explainExchange(ir, gateway.settings, {
+    sent: requestOf(options, ir),
     ...(options.user && { user: options.user }),
     ...(options.customer && { customer: options.customer }),
     ...(options.cookie && { byCookie: { trustedOrigins: options.trustedOrigin } }),
     lookup: (root, key) => gateway.lookup(options.attributes, ir, root, key),
     now: timeOf(options.time),
     clientIp: options.clientIp,
-    settings: gateway.settings,
-  });
-  const explained = await explainOffline(offline);
-  const sample = await sampleOf(options);
-  const allowed = offline.decision.verdict === "ALLOW";
-  const answer = sample && allowed ? answerOf(() => explainAnswer(explained, sample)) : undefined;
-  const connection = await openConnection(offline);
-  const deliveries = messages.flatMap(({ direction, text }) => connection?.message(direction, text) ?? []);
-  if (options.json) {
-    const { verdict, reason, detail, accepted } = offline.decision;
-    return `${JSON.stringify(
-      {
-        ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
-        ...(accepted.length > 0 && { accepted_ambiguities: accepted }),
-        decided_by: decidingRule(offline.decision)?.id ?? null,
-        ...explained.explanation,
-        ...(answer && { answer: { ...answer.outcome, fields: answer.fields } }),
-        ...(deliveries.length > 0 && {
-          messages: deliveries.map((delivery) => ({ ...delivery, evaluated: undefined })),
-        }),
-      },
-      null,
-      2,
-    )}\n`;
-  }
-  return [
-    renderExplanation(offline.decision, explained.explanation),
-    ...(answer ? [renderAnswer(answer)] : []),
-    ...deliveries.map(renderDelivery),
-  ].join("\n");
+    ...(answer && { answer }),
+    messages,
+  }).catch(unsupported);
+  return options.json
+    ? `${JSON.stringify(plainExplanation(explained), null, 2)}\n`
+    : renderExchange(explained);
 }
 
 /** Rejects options that have no effect together, so that nobody takes the output for an answer that considers them. */
@@ -229,24 +197,9 @@ function unreadable(name: string): (error: unknown) => never {
   };
 }
 
-/** A sample that cannot be evaluated at all is a usage error. */
-function answerOf(explained: () => ExplainedAnswer): ExplainedAnswer {
-  try {
-    return explained();
-  } catch (error) {
-    throw usage(errorMessage(error));
-  }
-}
-
-/** Envoy refused the request before the service, so there are no rules to explain. */
-function explainRefusal(
-  { reason, detail }: { readonly reason: ProxyReason; readonly detail: string },
-  json: true | undefined,
-): string {
-  const { status, message } = REASONS[reason];
-  if (json)
-    return `${JSON.stringify({ decision: "DENY", reason, status, detail, decided_by: null, near: [], fields: [] }, null, 2)}\n`;
-  return `DENY (${status}) ${reason}: ${message} (${detail})\nrefused by Envoy before any rule was evaluated\n`;
+/** A sample that only a gateway can evaluate is a usage error. */
+function unsupported(error: unknown): never {
+  throw error instanceof UnsupportedSample ? usage(error.message) : error;
 }
 
 function timeOf(text: string | undefined): number {

@@ -1,7 +1,9 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { DOOR_ABILITIES } from "../authorizers/index.ts";
 import { findNotProvided, type NotProvided, type Provisions } from "../decision/policies/not-provided.ts";
 import { digestOf } from "../decision/policies/snapshot.ts";
 import { MAX_DIAGNOSTICS, renderDiagnostics, rulesOf, type Diagnostic } from "../policy/index.ts";
+import { atDoor } from "./policy-at-door.ts";
 import { provisionsOf } from "../processes/gateway/provisions.ts";
 import { counted } from "../text/index.ts";
 import { ExitError } from "./exit.ts";
@@ -11,6 +13,7 @@ import { compileSet, directoryOption, policySetNames, type CompiledSet } from ".
 interface ValidateOptions {
   readonly directory: string;
   readonly config?: string;
+  readonly door?: string;
   readonly json?: true;
 }
 
@@ -25,6 +28,12 @@ export function policyValidateCommand(): Command {
       "gateway.yaml that the sets will run with: everything they read must be configured there; its " +
         "`policies.directory` is the default for --directory",
     )
+    .addOption(
+      new Option(
+        "--door <proxy>",
+        "report the rules that Gatehouse cannot enforce behind this proxy, or for these callers",
+      ).choices(Object.keys(DOOR_ABILITIES)),
+    )
     .option("--json", "print the diagnostics as JSON")
     .action(async (names: string[], options: ValidateOptions, command: Command) => {
       const config = options.config === undefined ? undefined : loadConfig(options.config, []);
@@ -35,7 +44,9 @@ export function policyValidateCommand(): Command {
       const severalProviders = config?.control_plane.url !== undefined;
       const sets = [];
       for (const name of names.length > 0 ? names : await policySetNames(directory)) {
-        sets.push(checkedAgainst(await compileSet(directory, name, { severalProviders }), provisions));
+        const compiled = await compileSet(directory, name, { severalProviders });
+        const unenforced = options.door === undefined ? [] : atDoor(compiled, options.door);
+        sets.push(withErrors(checkedAgainst(compiled, provisions), unenforced));
       }
       process.stdout.write(options.json ? reportOf(sets) : sets.map(render).join(""));
       if (sets.some(({ ir }) => ir === undefined)) throw new ExitError("");
@@ -44,10 +55,14 @@ export function policyValidateCommand(): Command {
 
 /** @returns the set, without its compiled form if a gateway with that configuration lacks something that it reads */
 function checkedAgainst(set: CompiledSet, provisions: Provisions | undefined): CompiledSet {
-  const { ir, ...uncompiled } = set;
+  const { ir } = set;
   if (ir === undefined || provisions === undefined) return set;
-  const found = findNotProvided(ir, provisions).map(toDiagnostic);
+  return withErrors(set, findNotProvided(ir, provisions).map(toDiagnostic));
+}
+
+function withErrors(set: CompiledSet, found: readonly Diagnostic[]): CompiledSet {
   if (found.length === 0) return set;
+  const { ir: _uncompiled, ...uncompiled } = set;
   const diagnostics = [...set.diagnostics, ...capped(found)].sort(byPlace);
   return { ...uncompiled, diagnostics };
 }

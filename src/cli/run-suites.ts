@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createSuiteSubject } from "../decision/explain/index.ts";
 import { SUITE_SUFFIX } from "../decision/policies/policy-folder.ts";
 import { renderDiagnostics } from "../policy/evaluation.ts";
 import {
@@ -12,7 +13,6 @@ import {
 import { errorMessage } from "../text/index.ts";
 import { EXIT_USAGE, ExitError } from "./exit.ts";
 import { compileSet, withoutErrors } from "./policy-sets.ts";
-import { createSuiteSubject } from "./suite-subject.ts";
 
 /**
  * Runs the test suites of a folder of policy sets.

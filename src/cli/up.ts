@@ -68,6 +68,11 @@ async function runWithControlPlane(backend: string, options: UpOptions): Promise
     "api.data_directory": resolve(DATA_DIRECTORY),
     "api.publish_policies": ["sandbox"],
   });
+  if (config.api.tls.certificate !== undefined)
+    throw new ExitError(
+      "`gatehouse up` serves no TLS: unset `api.tls`, or run `gatehouse control-plane` and `gatehouse gateway`",
+      EXIT_USAGE,
+    );
   await reportPolicies(
     config,
     "until then it is not published, and the version published before stays in force",

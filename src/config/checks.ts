@@ -154,29 +154,39 @@ const CHECKS: readonly ConfigCheck[] = [
     !hasAmbientToken(identity) && !identity.cookie_origin_check
       ? fault("identity.cookie_origin_check", "has no effect without `identity.cookie`")
       : undefined,
-  ({ authz: { tls } }) =>
-    (tls.certificate === undefined) !== (tls.private_key === undefined)
-      ? fault("authz.tls", "needs both `certificate` and `private_key`, or neither")
-      : undefined,
-  ({ authz: { tls } }) =>
-    tls.client_ca !== undefined && tls.certificate === undefined
-      ? fault("authz.tls.client_ca", "needs `authz.tls.certificate`")
-      : undefined,
+  ({ authz }) => wholeTls(authz.tls, "authz.tls"),
+  ({ api }) => wholeTls(api.tls, "api.tls"),
   ({ authz }) =>
     authz.http_listen !== undefined && authz.http_callers.length === 0
       ? fault("authz.http_listen", "needs `authz.http_callers`: without the list nobody may ask")
       : undefined,
   ({ authz }) =>
-    authz.http_listen === undefined && authz.http_callers.length > 0
-      ? fault("authz.http_callers", "has no effect without `authz.http_listen`")
+    authz.spop_listen !== undefined && authz.http_callers.length === 0
+      ? fault("authz.spop_listen", "needs `authz.http_callers`: without the list nobody may ask")
+      : undefined,
+  ({ authz }) =>
+    authz.http_listen === undefined && authz.spop_listen === undefined && authz.http_callers.length > 0
+      ? fault("authz.http_callers", "has no effect without `authz.http_listen` or `authz.spop_listen`")
       : undefined,
   ({ authz }) =>
     authz.tls.client_ca === undefined && authz.http_callers.some((caller) => !isNetwork(caller))
       ? fault("authz.http_callers", "needs `authz.tls.client_ca` for names in client certificates")
       : undefined,
+  ({ authz: { aws }, identity }) => {
+    const { usage_identifier_header: header } = aws;
+    return header === undefined || Object.hasOwn(identity.headers, header)
+      ? undefined
+      : fault("authz.aws.usage_identifier_header", "is not a header in `identity.headers`");
+  },
   ({ authz, gateway }) =>
     sharesPorts(authz.listen, authz.http_listen, gateway.cluster.nodes)
       ? fault("authz.http_listen", "has ports of `authz.listen`: each worker takes one port from each on")
+      : undefined,
+  ({ authz, gateway }) =>
+    [authz.listen, authz.http_listen].some((other) =>
+      other === undefined ? false : sharesPorts(other, authz.spop_listen, gateway.cluster.nodes),
+    )
+      ? fault("authz.spop_listen", "has ports of another listener: each worker takes one port from each on")
       : undefined,
   ({ control_plane, policies }) => needsControlPlane(control_plane, policies.source, "policies.source"),
   ({ rollout: { steps, percentage } }) =>
@@ -194,13 +204,6 @@ const CHECKS: readonly ConfigCheck[] = [
   ({ rollout: { stable, candidate } }) =>
     stable === "none" && candidate === undefined
       ? fault("rollout.stable", "may be `none` only with `rollout.candidate`, whose denials are recorded")
-      : undefined,
-  ({ rollout: { candidate }, audit }) =>
-    candidate !== undefined && audit.enabled && audit.destination === "control_plane"
-      ? fault(
-          "rollout.candidate",
-          "needs another `audit.destination` than `control_plane`, which does not take the records of a rollout",
-        )
       : undefined,
   ({ rollout: { stable }, policies }) =>
     stable === "none" && policies.source !== "directory"
@@ -245,6 +248,17 @@ function needsControlPlane(
 ): ConfigContradiction | undefined {
   return value === "control_plane" && url === undefined
     ? fault(name, "needs `control_plane.url`")
+    : undefined;
+}
+
+function wholeTls(
+  { certificate, private_key: key, client_ca: clientCa }: GatewayConfig["authz"]["tls"],
+  name: string,
+): ConfigContradiction | undefined {
+  if ((certificate === undefined) !== (key === undefined))
+    return fault(name, "needs both `certificate` and `private_key`, or neither");
+  return clientCa !== undefined && certificate === undefined
+    ? fault(`${name}.client_ca`, `needs \`${name}.certificate\``)
     : undefined;
 }
 

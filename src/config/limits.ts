@@ -4,6 +4,8 @@ import type { GatewayConfig } from "./schema.ts";
 /** The limits of requests to one path, or to all others: milliseconds and bytes. */
 export interface Limits {
   readonly upstreamTimeout: number;
+  /** Of the whole response. */
+  readonly responseTimeout: number;
   readonly requestTimeout: number;
   /** Of gRPC calls and Server-Sent Events. */
   readonly streamIdleTimeout: number;
@@ -22,6 +24,7 @@ export function usualLimits({ gateway }: GatewayConfig): Limits {
   const { performance, security } = gateway;
   return {
     upstreamTimeout: gateway.upstream_timeout,
+    responseTimeout: gateway.response_timeout,
     requestTimeout: performance.request_timeout,
     streamIdleTimeout: gateway.stream_idle_timeout,
     websocketIdleTimeout: gateway.websocket_idle_timeout,
@@ -36,6 +39,7 @@ export function routeLimits(config: GatewayConfig): readonly RouteLimits[] {
   return config.gateway.routes.map((route) => ({
     segments: parsePattern(route.path, "rest").segments,
     upstreamTimeout: route.upstream_timeout ?? usual.upstreamTimeout,
+    responseTimeout: route.response_timeout ?? usual.responseTimeout,
     requestTimeout: route.request_timeout ?? usual.requestTimeout,
     streamIdleTimeout: route.idle_timeout ?? usual.streamIdleTimeout,
     websocketIdleTimeout: route.idle_timeout ?? usual.websocketIdleTimeout,

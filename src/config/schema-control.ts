@@ -12,6 +12,7 @@ import {
   url,
   wholeNumber,
 } from "../setting-types.ts";
+import { accessLog } from "./schema-gateway.ts";
 import * as z from "zod";
 
 /** The control plane that a gateway syncs with. */
@@ -53,6 +54,21 @@ export const api = z
     listen_address: setting(ipAddress(), "127.0.0.1", "Address that the API listens on."),
     port: setting(wholeNumber(0, 65535), 8080, "Port of the production environment. 0: any free port."),
     sandbox_port: setting(wholeNumber(0, 65535), 8081, "Port of the sandbox environment. 0: any free port."),
+    tls: z
+      .strictObject({
+        certificate: optional(
+          path(),
+          "PEM file with the API's certificate chain. Both environments are then served over TLS only. The files are followed: " +
+            "a renewed certificate needs no restart. Default: without TLS, for a proxy in front that ends it.",
+        ),
+        private_key: optional(path(), "PEM file with the certificate's private key."),
+        client_ca: optional(
+          path(),
+          "PEM file with certificate authorities: only clients with a certificate of one of them can connect (mTLS), browsers " +
+            "included.",
+        ),
+      })
+      .prefault({}),
     public_url: optional(
       url(),
       "Public URL of the production API, which is also the issuer of its tokens. Default: address and port.",
@@ -80,10 +96,21 @@ export const api = z
       "Keys that only decrypt: those that `api.encryption_key` has replaced, until `gatehouse keys rotate-master` reports " +
         "that they are no longer used, and the next key, before any instance encrypts with it.",
     ),
+    access_log: setting(
+      accessLog,
+      "off",
+      "One line of JSON per request to the API: `stderr`, or a file to append to. `off`: none. Changes and refused calls are " +
+        "in the audit trail in any case.",
+    ),
     trusted_proxies: setting(
       list(cidr()),
       [],
       "Proxies in front of the API whose X-Forwarded-For, with or without ports, is trusted for the client's address.",
+    ),
+    egress_proxy: optional(
+      url(),
+      "HTTP proxy that tunnels the control plane's requests to webhook receivers and identity providers (CONNECT), with a user " +
+        "name and password if it wants them. It is asked for addresses that have been checked, never for names. Default: none.",
     ),
     rate_limits: z
       .strictObject({

@@ -8,6 +8,7 @@ import {
   requestTimeout,
   responseSizeLimit,
   routes,
+  responseTimeout,
   upstreamTimeout,
 } from "./schema-routes.ts";
 import {
@@ -148,7 +149,7 @@ const adminAddress = text().refine(
 );
 
 /** A single word such as `on` or `stdout` is not meant as a file name. */
-const accessLog = holdsPaths(
+export const accessLog = holdsPaths(
   path().refine(
     (value) => value === "" || value === "off" || value === "stderr" || /[./]/.test(value),
     "must be `off`, `stderr`, or the path of a file such as `access.log`",
@@ -179,6 +180,12 @@ export const gateway = z
       "30s",
       "How long a backend may be silent before its response starts and between two parts of it. After that: 504. Streams have " +
         "`stream_idle_timeout` instead.",
+    ),
+    response_timeout: setting(
+      responseTimeout,
+      "24h",
+      "How long a whole response may take, from the end of the request on. After that: 504, or if it has begun, its end. It also " +
+        "ends responses that a response rule holds back and that never become complete. Streams have `stream_idle_timeout` instead.",
     ),
     upstream_idle_timeout: setting(
       duration("100ms", "1h"),

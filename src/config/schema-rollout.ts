@@ -37,6 +37,13 @@ const guard = z
       "How many times as long as with the stable set a decision may take with the candidate (99th percentile). Up to 5 ms is never " +
         "too long.",
     ),
+    ignored_callers: setting(
+      wholeNumber(0, 10),
+      5,
+      "What this many callers of each set do alone does not count: those who were denied most, or whose decisions took longest. So " +
+        "one client that is denied on purpose cannot have a candidate taken back. With 0, every caller counts, which a gateway with few " +
+        "callers needs.",
+    ),
   })
   .prefault({});
 
@@ -78,6 +85,11 @@ export const rollout = z
       "set",
       "`none`: there is no policy set yet, and every request passes that is not ambiguous and whose token is not invalid. Only " +
         "for mode `shadow`, which records what the candidate would deny.",
+    ),
+    state_file: optional(
+      path(),
+      "File in which the gateway keeps at which step the rollout is, and what the guard has taken back, so that a restart neither begins " +
+        "again nor tries it again. Absent: a restart forgets both. Takes effect at a start.",
     ),
     guard,
   })

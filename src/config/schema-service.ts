@@ -1,6 +1,8 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
+import { authzen } from "./schema-authzen.ts";
+import { aws } from "./schema-aws.ts";
 import {
   choice,
   duration,
@@ -85,6 +87,12 @@ export const attributeSources = setting(
     "`control_plane`: its user directory, by user id.",
 );
 
+/** SPOP is not encrypted, and carries tokens. */
+function isLoopback(value: string): boolean {
+  const address = parseSocketAddress(value)?.address;
+  return address !== undefined && ipaddr.isValid(address) && ipaddr.parse(address).range() === "loopback";
+}
+
 const listen = holdsPaths(
   text().refine(
     (value) => /^unix:.+/.test(value) || parseSocketAddress(value) !== undefined,
@@ -116,8 +124,13 @@ export const authz = z
         (value) => parseSocketAddress(value) !== undefined,
         "must be an address and port such as `127.0.0.1:9292`",
       ),
-      "Where nginx (`auth_request`) asks for decisions over HTTP: address and port of the first worker; " +
+      "Where other proxies, functions of API Gateway (`/aws`) and callers of the Authorization API (`/access/v1`) ask for decisions over HTTP (docs/deployment): address and port of the first worker; " +
         "the others listen on the next ports. With TLS if `authz.tls` is set. Default: nowhere.",
+    ),
+    spop_listen: optional(
+      text().refine(isLoopback, "must be a loopback address and port such as `127.0.0.1:9392`"),
+      "Where HAProxy on the same machine asks for decisions (SPOE): address and port of the first worker; the others listen " +
+        "on the next ports. Default: nowhere.",
     ),
     http_callers: setting(
       list(
@@ -127,7 +140,7 @@ export const authz = z
         ),
       ),
       [],
-      "Who may ask at `http_listen`: addresses, networks, and names in client certificates (DNS or `spiffe://`; they need " +
+      "Who may ask at `http_listen` and `spop_listen`: addresses, networks, and names in client certificates (DNS or `spiffe://`; they need " +
         "`authz.tls.client_ca`). A caller needs one of them. Everybody else is refused.",
     ),
     decision_timeout: setting(
@@ -161,6 +174,8 @@ export const authz = z
         client_ca: optional(path(), "PEM file with the certificate authorities of permitted clients (mTLS)."),
       })
       .prefault({}),
+    aws,
+    authzen,
   })
   .prefault({});
 

@@ -1,4 +1,6 @@
+import type { Request } from "express";
 import type { Knex } from "knex";
+import { inRanges } from "../customer-state/index.ts";
 import type { Actor } from "./platform/actor.ts";
 import { environmentOfKey } from "./resources/api-keys/secret.ts";
 import { findPresentedKeys, lockKeyShared, statusOfKey } from "./resources/api-keys/store.ts";
@@ -14,6 +16,7 @@ import {
   lockSessionShared,
 } from "./resources/dashboard-users/sessions.ts";
 import { ApiError } from "./platform/errors.ts";
+import { clientIpOf } from "./platform/frame/client-address.ts";
 import type { Authenticator } from "./platform/frame/authenticator.ts";
 import { hashSecret, sameSecret } from "./platform/secret-box.ts";
 
@@ -29,7 +32,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
   const findKey = batchLookups((hashes) => findPresentedKeys(keys, hashes));
   const findSession = batchLookups((hashes) => findPresentedSessions(keys, hashes));
 
-  async function byKey(secret: string): Promise<Actor | ApiError> {
+  async function byKey(secret: string, request: Request): Promise<Actor | ApiError> {
     const environment = environmentOfKey(secret);
     if (environment === undefined) return new ApiError("UNAUTHORIZED");
     if (environment !== settings.environment) {
@@ -38,15 +41,20 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     }
     const key = await findKey(hashSecret(secret));
     if (key === undefined) return new ApiError("UNAUTHORIZED");
-    if (key.orphaned) return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted" });
+    const { id, name, scope, customer_id: customerId, family_id: familyId } = key;
+    const caller = { kind: "api_key", id, ...(customerId !== null && { customerId }) } as const;
+    if (key.orphaned)
+      return new ApiError("UNAUTHORIZED", { message: "the API key's customer is deleted", caller });
     const now = new Date(clock());
     const status = statusOfKey(key, now);
     if (status !== "active") {
       // however it ended, another key replaces it
-      if (key.rolled_to !== null) return new ApiError("API_KEY_ROLLED");
-      return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED");
+      if (key.rolled_to !== null) return new ApiError("API_KEY_ROLLED", { caller });
+      return new ApiError(status === "revoked" ? "API_KEY_REVOKED" : "API_KEY_EXPIRED", { caller });
     }
-    const { id, name, scope, customer_id: customerId, family_id: familyId } = key;
+    const { allowed_addresses: allowed } = key;
+    if (allowed.length > 0 && !inRanges(clientIpOf(request), allowed))
+      return new ApiError("ADDRESS_NOT_ALLOWED", { caller });
     noteUse({ table: "api_keys", id, last: key.last_used_at }, now);
     return {
       kind: "api_key",
@@ -74,7 +82,7 @@ export function createAuthenticator(context: ControlContext, keys: Knex = contex
     async identify(request) {
       const bearer = readBearer(request.headersDistinct["authorization"]);
       if (bearer instanceof ApiError) return bearer;
-      if (bearer !== undefined) return byKey(bearer);
+      if (bearer !== undefined) return byKey(bearer, request);
       const token = readSessionCookie(request.headers, settings);
       return token === undefined ? undefined : bySession(token);
     },

@@ -20,7 +20,7 @@ export function healthRouter(
   { db, log }: Pick<ControlContext, "db" | "log">,
   checks: Readonly<Record<string, HealthCheck>> = {},
 ): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   let logged = "";
   let asking: Promise<Found> | undefined;
   // concurrent probes share one connection, however long the database takes

@@ -10,6 +10,7 @@ import { createMaintenanceClock } from "./maintenance-clock.ts";
 import { pruneGatewayChanges } from "./gateway/prune.ts";
 import type { Keyring } from "./sign-in/issuer/keyring.ts";
 import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
+import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
@@ -71,6 +72,11 @@ const JOBS: readonly MaintenanceJob[] = [
     everyMs: TEN_MINUTES_MS,
     now: true,
     run: ({ context: { db, clock } }) => pruneGatewayChanges(db, new Date(clock())),
+  },
+  {
+    what: "prune reports about rollouts",
+    everyMs: TEN_MINUTES_MS,
+    run: ({ context: { db } }) => pruneReports(db),
   },
   {
     what: "prune old webhook deliveries",

@@ -15,6 +15,7 @@ import type { GatewayFeed } from "./gateway/feed.ts";
 import type { Keyring } from "./sign-in/issuer/keyring.ts";
 import { policyRoutes } from "./resources/policies/routes.ts";
 import type { PolicySetCompiler } from "./resources/policy-sets/compiler.ts";
+import { rolloutRoutes } from "./resources/policy-sets/rollout-routes.ts";
 import { policySetRoutes } from "./resources/policy-sets/routes.ts";
 import { recordsRoutes } from "./analytics/records/routes.ts";
 import { createSandboxIdp } from "./sandbox/idp.ts";
@@ -56,6 +57,7 @@ export function allRoutes(
     ...erasureRoutes(context),
     ...policyRoutes(context),
     ...policySetRoutes(context, compile),
+    ...rolloutRoutes(context),
     ...analyticsRoutes(analytics),
     ...auditRoutes(analytics),
     ...webhookRoutes(context),

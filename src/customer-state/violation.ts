@@ -3,6 +3,9 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import ipaddr from "ipaddr.js";
 import type { AuthenticationFacts, AuthenticationRules, Violation } from "./types.ts";
 
+/** RFC 4291, section 2.5.5.1: deprecated, and another address than the IPv4 address that ipaddr.js reads in it. */
+const IPV4_COMPATIBLE = /^::\d+\./;
+
 /** Methods of RFC 8176 that imply two factors on their own. */
 const MULTIPLE_FACTORS = new Set(["mfa", "mca"]);
 /** Knowledge, possession and inherence factors (RFC 8176, section 2; NIST SP 800-63B). */
@@ -81,7 +84,7 @@ function domainOf(email: string | undefined): string | undefined {
  */
 export function inRanges(address: string, ranges: readonly string[]): boolean {
   // stricter than ipaddr.js, which accepts `10.1` and `010.0.0.1` as addresses
-  if (isIP(address) === 0) return false;
+  if (isIP(address) === 0 || IPV4_COMPATIBLE.test(address)) return false;
   // an IPv4 client of an IPv6 socket is an IPv4 client
   const client = ipaddr.process(address);
   return ranges.some((range) => {

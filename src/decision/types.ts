@@ -11,10 +11,13 @@ import type {
 import type { DenialReason, PermitReason } from "../reasons.ts";
 import type { CanonicalRequest, RawRequest, Readings, StatedReading } from "../request/types.ts";
 import type { StepUp } from "../customer-state/index.ts";
+import type { UnknownParts } from "./attributes/attributes.ts";
 import type { HeaderChanges } from "./headers/identity-headers.ts";
 import type { RolloutArm } from "./policies/release.ts";
 import type { RuleNeeds } from "./policies/needs.ts";
 import type { Snapshot } from "./policies/snapshot.ts";
+
+export type { UnknownParts } from "./attributes/attributes.ts";
 
 /** A request as passed from a door to the policy decision point. */
 export interface AccessRequest {
@@ -42,6 +45,10 @@ export interface AccessRequest {
    * `handed_over`: the door sent the body. Absent: unknown.
    */
   readonly bodies?: "on_request" | "handed_over";
+  /** Who is calling, as the door's own caller says, which may say so; in place of what tokens say. */
+  readonly caller?: { readonly identity?: Identity };
+  /** What the door cannot tell; absent: it tells everything but perhaps the body. */
+  readonly unknown?: UnknownParts;
 }
 
 /**

@@ -20,6 +20,8 @@ import { whoamiRoutes } from "./whoami.ts";
 export interface DemoApplicationOptions {
   /** 0: any free port. */
   readonly port: number;
+  /** Default: 127.0.0.1, because nothing in it checks who asks. */
+  readonly address?: string;
   /** Ms between two events of its streams. */
   readonly eventInterval?: number;
   readonly log?: { info(object: object, message: string): void };
@@ -39,7 +41,7 @@ export interface DemoApplication {
 }
 
 /**
- * Starts the demo application on 127.0.0.1: a customer API, GraphQL, a WebSocket feed and a few web pages without any
+ * Starts the demo application: a customer API, GraphQL, a WebSocket feed and a few web pages without any
  * authorization, so that the gateway alone decides what a caller may do.
  *
  * @throws if the port is in use.
@@ -60,7 +62,7 @@ export async function startDemoApplication(options: DemoApplicationOptions): Pro
     ["/graphql", graphql.sockets],
   ]);
   const endConnections = attachSockets(server, sockets, onRequest);
-  server.listen(options.port, "127.0.0.1");
+  server.listen(options.port, options.address ?? "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

@@ -4,6 +4,8 @@ import type { FilterView, HttpChain } from "./envoy-view.ts";
 import type { RouteView } from "./route-view.ts";
 
 const EXT_AUTHZ_FILTER_TYPE = "ExtAuthz";
+/** Of an ext_authz filter that is known to ask somebody else. */
+export const OTHER_AUTHZ_TYPE = "ExtAuthz of another service";
 
 /** The ext_authz filters of a chain, with their place. */
 export function authzFilters(chain: HttpChain): readonly FilterView[] {
@@ -51,8 +53,9 @@ export function isSecondCheck({ config }: FilterView): boolean {
 
 /** Whether a filter is off on a route. With `deny_at_disable`, a filter that is off denies. */
 export function isOffOn({ name, isOff, config }: FilterView, route: RouteView): boolean {
-  if (at(config, "deny_at_disable", "default_value") === true) return false;
   const settings = route.settings(name);
+  if (settings.asksOthers === true) return true;
+  if (at(config, "deny_at_disable", "default_value") === true) return false;
   return settings.isOff ?? (isOff && settings.typed === undefined);
 }
 

@@ -1,4 +1,5 @@
 import { at, listAt, objectAt, textAt, typedAt, type Json } from "./dump.ts";
+import { routeConfigsOf, scopesOf, type Scopes } from "./route-configs.ts";
 import { routesOf, type RouteView } from "./route-view.ts";
 
 /** A filter of an HTTP connection manager, as it runs. */
@@ -21,6 +22,8 @@ export interface HttpChain {
   readonly address: Address;
   /** The TLS context; `undefined` without TLS. */
   readonly tls: Json | undefined;
+  /** TLS takes requests before its handshake has ended (0-RTT), which somebody else may have recorded. */
+  readonly takesEarlyData: boolean;
   readonly manager: Json;
   readonly filters: readonly FilterView[];
   /** `undefined` if the dump does not have them. */
@@ -84,6 +87,7 @@ export function readConfigDump(dump: unknown): EnvoyView {
       }),
     ),
   );
+  const scopes = scopesOf(section("ScopedRoutesConfigDump"));
   const discovered = new Map(
     section("EcdsConfigDump").flatMap((one) =>
       listAt(one, "ecds_filters").flatMap((entry) => {
@@ -96,7 +100,7 @@ export function readConfigDump(dump: unknown): EnvoyView {
   const tcp: TcpChain[] = [];
   for (const listener of section("ListenersConfigDump").flatMap(listenersIn)) {
     if (textAt(listener, "traffic_direction") === OUTBOUND) continue;
-    const read = { listener, routeConfigs, discovered, gaps };
+    const read = { listener, routeConfigs, scopes, discovered, gaps };
     for (const [index, chain] of chainsOf(listener).entries()) readChain(read, chain, index, { chains, tcp });
   }
   if (section("ListenersConfigDump").length === 0)
@@ -145,12 +149,13 @@ function chainsOf(listener: Json): readonly Json[] {
 interface Reading {
   readonly listener: Json;
   readonly routeConfigs: ReadonlyMap<string, Json>;
+  readonly scopes: Scopes;
   readonly discovered: ReadonlyMap<string, Json>;
   readonly gaps: { where: string; detail: string }[];
 }
 
 function readChain(
-  { listener, routeConfigs, discovered, gaps }: Reading,
+  { listener, routeConfigs, scopes, discovered, gaps }: Reading,
   chain: Json,
   index: number,
   into: { readonly chains: HttpChain[]; readonly tcp: TcpChain[] },
@@ -160,22 +165,25 @@ function readChain(
     const typed = typedAt(filter, "typed_config");
     if (typed?.type === "HttpConnectionManager") {
       const { config: manager } = typed;
-      const routeConfig =
-        objectAt(manager, "route_config") ??
-        routeConfigs.get(textAt(manager, "rds", "route_config_name") ?? "");
-      if (routeConfig === undefined) gaps.push({ where, detail: "its routes are not in the dump" });
-      else if (objectAt(routeConfig, "vhds") !== undefined)
-        gaps.push({
-          where,
-          detail: "virtual hosts are sent on demand (VHDS); those of no request yet are not in the dump",
-        });
-      into.chains.push({
-        ...{ where, manager, routeConfig },
+      const read = {
+        manager,
         address: addressOf(objectAt(listener, "address")) ?? { host: "", port: 0 },
         tls: tlsOf(chain, gaps, where),
+        takesEarlyData: takesEarlyData(chain),
         filters: listAt(manager, "http_filters").map((one) => filterOf(one, discovered, gaps, where)),
-        routes: routeConfig && routesOf(routeConfig),
-      });
+      };
+      for (const { scope, routeConfig } of routeConfigsOf(manager, { routeConfigs, scopes })) {
+        const place = scope === undefined ? where : `${where} / scope ${scope}`;
+        if (routeConfig === undefined) gaps.push({ where: place, detail: "its routes are not in the dump" });
+        else if (objectAt(routeConfig, "vhds") !== undefined)
+          gaps.push({
+            where: place,
+            detail: "virtual hosts are sent on demand (VHDS); those of no request yet are not in the dump",
+          });
+        into.chains.push({
+          ...{ ...read, where: place, routeConfig, routes: routeConfig && routesOf(routeConfig) },
+        });
+      }
     } else if (typed?.type === "TcpProxy") {
       const weighted = listAt(typed.config, "weighted_clusters", "clusters").map((one) =>
         textAt(one, "name"),
@@ -218,6 +226,12 @@ function tlsOf(owner: Json, gaps: Reading["gaps"], where: string): Json | undefi
   if (typed?.type === "DownstreamTlsContext" || typed?.type === "UpstreamTlsContext") return typed.config;
   gaps.push({ where, detail: `the transport socket ${textAt(socket, "name") ?? ""} is not known` });
   return {};
+}
+
+/** Envoy's default for QUIC; over TCP it never does. */
+function takesEarlyData(chain: Json): boolean {
+  const typed = typedAt(chain, "transport_socket", "typed_config");
+  return typed?.type === "QuicDownstreamTransport" && at(typed.config, "enable_early_data") !== false;
 }
 
 function addressesOf(assignment: Json | undefined): readonly Address[] {

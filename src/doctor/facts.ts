@@ -5,6 +5,8 @@ import type { Address, EnvoyView } from "./envoy-view.ts";
 export interface Facts {
   /** `undefined` without an Envoy to look at. */
   readonly envoy: EnvoyView | undefined;
+  /** The cluster, or the address, at which Envoy asks Gatehouse, if it was named. */
+  readonly authzCluster?: string | undefined;
   /** Envoy's own version (`1.40.0`), if it told. */
   readonly envoyVersion: string | undefined;
   /** The version that this release was tested with. */

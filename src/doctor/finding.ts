@@ -32,6 +32,12 @@ export const PROBLEMS = {
     risk: "The other requests reach the application without a decision. A key of the runtime can turn the filter off while Envoy runs.",
     mend: "Remove `filter_enabled` and `filter_enabled_metadata` from the filter, or set 100 % without `runtime_key`. To try rules first, use a rollout in shadow mode.",
   },
+  EXT_AUTHZ_ASKS_OTHERS: {
+    severity: "warning",
+    title: "ext_authz asks different services",
+    risk: "Where only another service decides, no rule of Gatehouse holds; it was taken for Gatehouse here.",
+    mend: "Name Gatehouse's cluster with `--authz-cluster`: checks by the others then count as none.",
+  },
   EXT_AUTHZ_OPTIONAL: {
     severity: "warning",
     title: "the ext_authz filter is optional",
@@ -67,6 +73,12 @@ export const PROBLEMS = {
     title: "requests pass while the service fails",
     risk: "Anyone who can overload or stop the service gets past every rule.",
     mend: "Set `failure_mode_allow: false`.",
+  },
+  ERROR_LOOKS_LIKE_SUCCESS: {
+    severity: "warning",
+    title: "requests are answered with a success while the service fails",
+    risk: "Clients take what was not carried out for done, caches keep the response, and a proxy that asks this Envoy for permission takes it for one.",
+    mend: "Set `status_on_error` to `ServiceUnavailable`.",
   },
   BODY_NOT_SENT: {
     severity: "warning",
@@ -199,6 +211,12 @@ export const PROBLEMS = {
     title: "TLS 1.0 or 1.1 is accepted",
     risk: "Both are broken (RFC 8996).",
     mend: "Set `tls_minimum_protocol_version: TLSv1_2` or higher.",
+  },
+  EARLY_DATA_ACCEPTED: {
+    severity: "warning",
+    title: "HTTP/3 requests are accepted as early data",
+    risk: "Anyone on the way can send a recorded request again, with its token: it is permitted and carried out twice (RFC 8470).",
+    mend: "Set `enable_early_data: false` in the QuicDownstreamTransport.",
   },
   AUTHZ_WITHOUT_TLS: {
     severity: "critical",

@@ -5,6 +5,7 @@ import { plans } from "./checks/plans.ts";
 import { surroundings } from "./checks/surroundings.ts";
 import { transport } from "./checks/transport.ts";
 import type { Facts } from "./facts.ts";
+import { onlyAsking } from "./services.ts";
 import { ranked, type Finding } from "./finding.ts";
 
 export { applicationClusters, isLocal, serviceClusters } from "./checks/transport.ts";
@@ -27,5 +28,10 @@ const CHECKS: readonly ((facts: Facts) => readonly Finding[])[] = [
  * @returns the findings, the worst first
  */
 export function diagnose(facts: Facts): readonly Finding[] {
-  return ranked(CHECKS.flatMap((check) => check(facts)));
+  const { envoy, authzCluster } = facts;
+  const known =
+    envoy === undefined || authzCluster === undefined
+      ? facts
+      : { ...facts, envoy: onlyAsking(envoy, authzCluster) };
+  return ranked(CHECKS.flatMap((check) => check(known)));
 }

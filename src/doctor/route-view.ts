@@ -22,6 +22,8 @@ export interface Settings {
   readonly isOff: boolean | undefined;
   /** `undefined`: those of the filter. */
   readonly typed: Typed | undefined;
+  /** The filter asks another service here. */
+  readonly asksOthers?: true;
 }
 
 /** @returns a view of each route of a route configuration, in the order in which Envoy matches within a virtual host */

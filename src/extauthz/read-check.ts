@@ -57,9 +57,12 @@ export function createCheckReader({
       ...(traceparent !== undefined && { traceparent }),
     };
     const { contextExtensions, streamId } = call;
+    const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
     return {
       access,
-      carries: contextExtensions[EXTENSION.plans] === String(PLAN_VERSION) ? WITH_FILTERS : WITHOUT_FILTERS,
+      carries: hasFilters ? WITH_FILTERS : WITHOUT_FILTERS,
+      // our own routes upgrade nothing but WebSocket handshakes; another Envoy also a `POST`
+      tunnels: !hasFilters,
       streamId,
       reportsUndecided: askedAfter !== undefined,
       reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,

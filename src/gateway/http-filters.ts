@@ -97,7 +97,10 @@ function sizeRules(limit: number): EnvoyJson {
     { not_rule: { header: { name: "content-length", range_match: withinLimit } } },
   ];
   const noted = (key: string) => ({
-    metadata: { filter: NAMESPACE.notes, path: [{ key }], value: { bool_match: true } },
+    sourced_metadata: {
+      metadata_matcher: { filter: NAMESPACE.notes, path: [{ key }], value: { bool_match: true } },
+      metadata_source: "DYNAMIC",
+    },
   });
   const policy = (...permissions: readonly EnvoyJson[]) => ({ principals: [{ any: true }], permissions });
   // a dropped body seems shorter than it was

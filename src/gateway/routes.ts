@@ -283,11 +283,11 @@ function route(
     },
     route: {
       cluster: backend.cluster,
-      // no limit on the whole response, which may be a long download or a stream, but on silence
-      timeout: "0s",
       ...(stream || body.stream === true
-        ? { idle_timeout: seconds(limits.streamIdleTimeout) }
+        ? // no limit on the whole of a stream, but on silence
+          { timeout: "0s", idle_timeout: seconds(limits.streamIdleTimeout) }
         : {
+            timeout: seconds(limits.responseTimeout),
             retry_policy: { num_retries: 0, per_try_idle_timeout: seconds(limits.upstreamTimeout) },
             ...(own && { idle_timeout: seconds(idleTimeoutOf(limits)) }),
           }),

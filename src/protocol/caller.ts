@@ -6,12 +6,14 @@ export const callerParams = z.strictObject({
 });
 
 /** Its response: an active key of the scope `caller`. */
-export const callerData = z.object({
-  hash: z.string(),
-  id: z.string().min(1),
-  name: z.string(),
-  customer_id: z.string().min(1),
-  permissions: z.array(z.string()),
-  expires_at: z.iso.datetime({ offset: true }).nullable().meta({ type: "string", format: "date-time" }),
-});
+export const callerData = z
+  .object({
+    hash: z.string(),
+    id: z.string().min(1),
+    name: z.string(),
+    customer_id: z.string().min(1),
+    permissions: z.array(z.string()),
+    expires_at: z.iso.datetime({ offset: true }).nullable().meta({ type: "string", format: "date-time" }),
+  })
+  .meta({ id: "GatewayCaller" });
 export type CallerData = z.output<typeof callerData>;

@@ -6,7 +6,7 @@ export {
   type GatewayErrorCode,
   type SuccessEnvelope,
 } from "./envelope.ts";
-export { policySetData, policySetParams, type PolicySetData } from "./policy-set.ts";
+export { policySetData, policySetParams, policySetVersionParams, type PolicySetData } from "./policy-set.ts";
 export type {
   AuditRecord,
   DeniedMessagesRecord,
@@ -32,6 +32,19 @@ export {
   type Registration,
   type RegistrationAnswer,
 } from "./registration.ts";
+export {
+  MOST_SHADOW_RULES,
+  MOST_HEAVY_CALLERS,
+  MOST_IGNORED_CALLERS,
+  OTHER_RULES,
+  rolloutGuard,
+  rolloutReportAnswer,
+  rolloutReportBody,
+  rolloutReportTaken,
+  type RolloutReport,
+  type RolloutReportAnswer,
+  type RolloutTermsData,
+} from "./rollout.ts";
 export { GATEWAY_NAME_HEADER, gatewayNameOn, GATEWAY_ROUTES, isGatewayName, pathTo } from "./routes.ts";
 export { stateAnswer, stateData, stateQuery, type StateAnswer, type StateData } from "./state.ts";
 export {

@@ -215,6 +215,8 @@ export interface RolloutRecord {
   /** An id of its own. */
   readonly decision_id: string;
   readonly change: "started" | "changed" | "rolled_back" | "stopped";
+  /** That of the control plane, if it is from there. */
+  readonly rollout_id?: string;
   /** The candidate. */
   readonly policy_set: string;
   readonly policy_digest: string;

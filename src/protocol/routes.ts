@@ -2,16 +2,18 @@
 export const GATEWAY_ROUTES = {
   state: "/gateway/state",
   policySet: "/gateway/policy-sets/{name}",
+  policySetVersion: "/gateway/policy-sets/{name}/versions/{version}",
   user: "/gateway/users/{key}",
   caller: "/gateway/callers/{hash}",
   records: "/gateway/records",
   statistics: "/gateway/statistics",
   registration: "/gateway/registration",
+  rolloutReports: "/gateway/rollout-reports",
 } as const;
 
-/** @returns the path with its only placeholder filled in */
-export function pathTo(route: string, value: string): string {
-  return route.replace(/\{\w+\}/, () => encodeURIComponent(value));
+/** @returns the path with its placeholders filled in, in their order */
+export function pathTo(route: string, ...values: readonly string[]): string {
+  return values.reduce((path, value) => path.replace(/\{\w+\}/, () => encodeURIComponent(value)), route);
 }
 
 /** The name that a gateway gives itself. The audit trail stores it with each of its records. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
+import { rolloutTerms } from "./rollout.ts";
 
 /** The longest wait that a request may ask for, in seconds. */
 export const MAX_WAIT_SECONDS = 30;
@@ -13,6 +14,7 @@ export const stateQuery = z.strictObject({
     .transform(Number)
     .prefault("0")
     .meta({ type: "integer", minimum: 0, maximum: MAX_WAIT_SECONDS }),
+  pages: z.literal("true").optional().describe("a complete state may come in pages"),
 });
 
 const authentication = z.object({
@@ -39,7 +41,7 @@ const state = z.object({
   more: z
     .boolean()
     .exactOptional()
-    .describe("more changes follow `cursor`: ask again immediately; never true for a complete state"),
+    .describe("more follows `cursor`: ask again immediately; for a complete state only with `pages`"),
   customers: z.array(customer),
   customers_deleted: z.array(z.string()).exactOptional(),
   sessions_ended: z.array(
@@ -55,25 +57,30 @@ const state = z.object({
       status: z.enum(["active", "suspended", "deleted"]),
     }),
   ),
-  policy_sets: z.array(z.object({ name: z.string(), version: z.string(), digest: z.string() })),
 });
+
+/** The active version of a set. */
+const policySet = z.object({ name: z.string(), version: z.string(), digest: z.string() });
 
 /** The response as written by the control plane, including members that only earlier releases leave out. */
-export const stateData = state.extend({
-  customers: z.array(
-    customer.extend({
-      authentication: authentication.extend({ max_session_duration: z.int().exactOptional() }),
-    }),
-  ),
-  customers_deleted: z.array(z.string()).describe("only with a complete state: ids of all deleted customers"),
-});
+export const stateData = state
+  .extend({
+    customers: z.array(
+      customer.extend({
+        authentication: authentication.extend({ max_session_duration: z.int().exactOptional() }),
+      }),
+    ),
+    customers_deleted: z
+      .array(z.string())
+      .describe("only with a complete state: ids of all deleted customers"),
+    policy_sets: z.array(policySet.extend({ rollout: rolloutTerms.exactOptional() })),
+  })
+  .meta({ id: "GatewayState" });
 export type StateData = DeepReadonly<z.input<typeof stateData>>;
 
-/**
- * The response as read by a gateway, from this control plane or another release. Half of a complete state must not be
- * accepted: it would present everybody in the other half as having no restrictions.
- */
-export const stateAnswer = state.refine(({ complete, more }) => !complete || more !== true, {
-  path: ["more"],
+/** The response as read by a gateway, from this control plane or another release. */
+export const stateAnswer = state.extend({
+  // terms that only a later release knows are none: the active version decides for everybody
+  policy_sets: z.array(policySet.extend({ rollout: rolloutTerms.optional().catch(undefined) })),
 });
 export type StateAnswer = DeepReadonly<z.output<typeof stateAnswer>>;

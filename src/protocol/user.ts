@@ -12,4 +12,5 @@ export const userParams = z.strictObject({ key: z.string().min(1).max(MAX_USER_K
  */
 export const userData = z
   .object({ id: z.string(), customer_id: z.string(), status: z.enum(["active", "suspended"]) })
-  .catchall(z.unknown());
+  .catchall(z.unknown())
+  .meta({ id: "GatewayUser" });

@@ -8,7 +8,7 @@ export interface RawRequest {
   readonly scheme: string;
   /** Host or :authority; latin1. */
   readonly host: string;
-  /** `HTTP/1.1`, `HTTP/2`, ... */
+  /** `HTTP/1.1`, `HTTP/2`, ...; empty if the proxy did not say. */
   readonly protocol: string;
   /** In order of arrival, names in lower case, repeated headers apart; values latin1. Without pseudo-headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -39,6 +39,10 @@ export const ROW_LOCKS = {
   users: 518_741_305,
   /** A policy: assignments, and its change or deletion. */
   policies: 518_741_306,
+  /** The gateways of an API key, and those that report about a rollout, whose number is limited. */
+  gateways: 518_741_307,
+  /** The webhooks of a customer, or of none, whose number is limited. */
+  webhooks: 518_741_308,
 } as const;
 
 /** The advisory locks of the embedded server's own database `postgres`. */

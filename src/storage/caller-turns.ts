@@ -40,6 +40,8 @@ export interface RefusedTurn {
 export interface CallerTurnsOptions {
   /** Turns in progress at once, of all callers. */
   readonly atOnce: number;
+  /** Those of one caller. Default: all but one. */
+  readonly mostOfOne?: number;
   /** Maximum time in the queue, in milliseconds. */
   readonly longestMs: number;
   /** Maximum number of turns that one caller waits for. Default: 1,000. */
@@ -86,8 +88,8 @@ export function currentCaller(): Caller | undefined {
 }
 
 /**
- * Divides connections among callers. One caller alone never has all of them, and those that wait take turns, whatever
- * the number of their requests.
+ * Divides connections among callers. One caller alone never has more than its share, and those that wait take turns,
+ * whatever the number of their requests.
  */
 export class CallerTurns {
   readonly #options: Required<CallerTurnsOptions>;
@@ -98,8 +100,12 @@ export class CallerTurns {
   readonly #waiting = new Map<string, Queue>();
 
   constructor(options: CallerTurnsOptions) {
-    this.#options = { mostWaiting: MOST_WAITING, onRefused: IGNORED, ...options };
-    this.#mostOfOne = Math.max(1, options.atOnce - 1);
+    this.#mostOfOne = options.mostOfOne ?? Math.max(1, options.atOnce - 1);
+    this.#options = {
+      ...{ mostWaiting: MOST_WAITING, onRefused: IGNORED },
+      ...options,
+      mostOfOne: this.#mostOfOne,
+    };
     this.#free = options.atOnce;
   }
 

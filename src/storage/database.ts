@@ -26,10 +26,12 @@ export interface DatabaseOptions {
   /** Number of connections that stay open while they are idle; one that is lost is replaced when it is needed. Default: 0. */
   readonly keep?: number;
   /**
-   * Whether callers (`forCaller`) take turns: one alone gets all connections but one, and waits for its turn as long as a
-   * statement may take. What is not done for one caller only waits for a connection. Default: false.
+   * Whether callers (`forCaller`) take turns: one waits for its turn as long as a statement may take. What is not done for
+   * one caller only waits for a connection. Default: false.
    */
   readonly inTurns?: boolean;
+  /** Connections that one caller may have while others wait for none. Default: all but one. */
+  readonly mostOfCaller?: number;
   /** Called when a caller gets no turn. The pool need not be exhausted: others get theirs. */
   readonly onRefusedTurn?: (refused: RefusedTurn) => void;
 }
@@ -119,11 +121,17 @@ function openPool(
 /** Before a connection is taken for a caller, it must be that caller's turn. */
 function takeTurns(
   client: Connections,
-  { poolSize = POOL_SIZE, statementTimeoutMs = STATEMENT_TIMEOUT_MS, onRefusedTurn }: DatabaseOptions,
+  {
+    poolSize = POOL_SIZE,
+    mostOfCaller,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    onRefusedTurn,
+  }: DatabaseOptions,
 ): void {
   const turns = new CallerTurns({
     atOnce: poolSize,
     longestMs: statementTimeoutMs,
+    ...(mostOfCaller !== undefined && { mostOfOne: mostOfCaller }),
     ...(onRefusedTurn !== undefined && { onRefused: onRefusedTurn }),
   });
   const acquire = client.acquireConnection.bind(client);

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, chown, lstat, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readFile, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "../runtime/error-code.ts";
+import { syncPath, writeDurably } from "./backup-files.ts";
 import type { Binaries } from "./postgres-binaries.ts";
 import type { Home } from "./postgres-home.ts";
 import { isAlive } from "./process-state.ts";
@@ -64,10 +65,16 @@ export async function openCluster(home: Home, binaries: Binaries): Promise<Clust
   return { data, passwords, socketDirectory: await socketDirectory(home, passwords.admin) };
 }
 
+/** Whether the data directory has an embedded database. */
+export async function hasCluster(dataDirectory: string): Promise<boolean> {
+  const home = join(resolve(dataDirectory), "postgres");
+  return (await readVersion(join(home, "cluster", "data"))) !== undefined;
+}
+
 /** @throws Error if a start would create new data */
 export async function assertHasCluster(dataDirectory: string): Promise<void> {
   const home = join(resolve(dataDirectory), "postgres");
-  if ((await readVersion(join(home, "cluster", "data"))) === undefined)
+  if (!(await hasCluster(dataDirectory)))
     throw new Error(
       `no embedded database in \`${home}\`: pass its data directory, or run \`gatehouse control-plane\` once to create it`,
     );
@@ -96,7 +103,7 @@ async function create(home: Home, folder: string, binaries: Binaries): Promise<v
     await writeDurably(join(fresh, "passwords.json"), JSON.stringify(passwords));
     await writeDurably(join(fresh, "data", "pg_hba.conf"), ACCESS);
     await rename(fresh, folder);
-    await syncFolder(home.path);
+    await syncPath(home.path);
   } catch (error) {
     // another process was faster
     if (!["ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? "")) throw error;
@@ -171,23 +178,4 @@ async function socketDirectory(home: Home, secret: string): Promise<string> {
 
 async function give({ user }: Home, path: string): Promise<void> {
   if (user.uid !== undefined && user.gid !== undefined) await chown(path, user.uid, user.gid);
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const handle = await open(path, "w", 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -9,6 +9,7 @@ import {
   policySetData,
   recordsAnswer,
   registrationAnswer,
+  rolloutReportAnswer,
   stateAnswer,
   statisticsAnswer,
   type CallerData,
@@ -17,6 +18,8 @@ import {
   type RecordsAnswer,
   type Registration,
   type RegistrationAnswer,
+  type RolloutReport,
+  type RolloutReportAnswer,
   type StateAnswer,
   type StatisticsAnswer,
   type StatisticsReport,
@@ -41,6 +44,8 @@ const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 /** The control-plane routes that gateways call, typed. Every method rejects only with a ControlPlaneError. */
 export class ControlPlaneClient {
   readonly #transport: Transport;
+  /** Earlier releases send a complete state in one answer, and refuse the parameter. */
+  #takesPages = true;
 
   /** @throws TypeError if the address or the key is not usable */
   constructor(options: TransportOptions) {
@@ -52,14 +57,27 @@ export class ControlPlaneClient {
    * @param waitSeconds - how long the control plane may hold the response until something changes
    */
   async state(after: string | undefined, waitSeconds: number, signal?: AbortSignal): Promise<StateAnswer> {
-    const query =
-      after === undefined ? "" : `?after=${encodeURIComponent(after)}&wait=${Math.floor(waitSeconds)}`;
-    const answer = await this.#get(`${GATEWAY_ROUTES.state}${query}`, stateAnswer, {
-      timeoutMs: waitSeconds * 1000 + POLL_GRACE_MS,
-      maxBytes: MAX_STATE_BYTES,
-      signal,
+    const parameters = new URLSearchParams(after === undefined ? {} : { after });
+    if (after !== undefined) parameters.set("wait", String(Math.floor(waitSeconds)));
+    const ask = () =>
+      this.#get(`${GATEWAY_ROUTES.state}?${parameters.toString()}`, stateAnswer, {
+        timeoutMs: waitSeconds * 1000 + POLL_GRACE_MS,
+        maxBytes: MAX_STATE_BYTES,
+        signal,
+      });
+    // another instance, or another release, may answer the next time
+    if (after === undefined) this.#takesPages = true;
+    if (this.#takesPages) parameters.set("pages", "true");
+    const answer = await ask().catch((error: unknown) => {
+      if (!this.#takesPages || !isParameterRefused(error)) throw error;
+      this.#takesPages = false;
+      parameters.delete("pages");
+      return ask();
     });
     if (after === undefined && !answer.complete) throw malformed("expected the whole state");
+    // everybody in the rest would have no restrictions
+    if (answer.complete && answer.more === true && !parameters.has("pages"))
+      throw malformed("expected the state in one answer");
     return answer;
   }
 
@@ -70,6 +88,17 @@ export class ControlPlaneClient {
       this.#get(pathTo(GATEWAY_ROUTES.policySet, name), policySetData, limits),
     );
     if (set !== undefined && set.name !== name) throw malformed("expected a different policy set");
+    return set;
+  }
+
+  /** @returns a published version; `undefined` if it does not exist */
+  async policySetVersion(name: string, version: string): Promise<PolicySetData | undefined> {
+    const limits = { timeoutMs: POLICY_SET_TIMEOUT_MS, maxBytes: MAX_POLICY_SET_BYTES };
+    const set = await orAbsent("POLICY_SET_NOT_FOUND", () =>
+      this.#get(pathTo(GATEWAY_ROUTES.policySetVersion, name, version), policySetData, limits),
+    );
+    if (set !== undefined && (set.name !== name || set.version !== version))
+      throw malformed("expected a different version of a policy set");
     return set;
   }
 
@@ -140,6 +169,16 @@ export class ControlPlaneClient {
     );
   }
 
+  /** Reports what the gateway has seen of a rollout. */
+  async rolloutReport(report: RolloutReport): Promise<RolloutReportAnswer> {
+    const limits = { timeoutMs: REGISTRATION_TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES };
+    const body = JSON.stringify(report);
+    return parsed(
+      rolloutReportAnswer,
+      await this.#transport.call({ path: GATEWAY_ROUTES.rolloutReports, body, ...limits }),
+    );
+  }
+
   /** Aborts current calls. */
   close(): void {
     this.#transport.close();
@@ -172,6 +211,10 @@ async function orAbsent<T>(code: GatewayErrorCode, call: () => Promise<T>): Prom
     if (error instanceof ControlPlaneError && error.code === code && error.status === 404) return undefined;
     throw error;
   }
+}
+
+function isParameterRefused(error: unknown): boolean {
+  return error instanceof ControlPlaneError && error.status === 400 && error.code === "INVALID_PARAMETER";
 }
 
 function malformed(message: string): ControlPlaneError {

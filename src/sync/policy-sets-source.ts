@@ -33,6 +33,24 @@ export function controlPlaneSource(
   };
 }
 
+/** One version of a set, which never changes: the candidate of a rollout. */
+export function versionSource(
+  client: Pick<ControlPlaneClient, "policySetVersion">,
+  version: string,
+): PolicySource {
+  return {
+    kind: "control_plane",
+    async read(name, seen) {
+      if (seen !== "") return unchanged(seen);
+      const set = await insistently(() => client.policySetVersion(name, version));
+      return set === undefined
+        ? absent(`${name}@${version}`, "is not in the control plane")
+        : { files: set.files, diagnostics: [], fingerprint: fingerprintOf(set), version };
+    },
+    watch: () => () => undefined,
+  };
+}
+
 async function insistently<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < ATTEMPTS; attempt += 1) {
     try {
@@ -52,8 +70,8 @@ function unchanged(fingerprint: string): PolicyFolder {
   return { files: [], diagnostics: [], fingerprint };
 }
 
-function absent(name: string): PolicyFolder {
-  const message = `policy set \`${name}\` has no active version in the control plane`;
+function absent(name: string, why = "has no active version in the control plane"): PolicyFolder {
+  const message = `policy set \`${name}\` ${why}`;
   const finding = { severity: "error", code: "no-policy-set", message, file: name } as const;
   return { files: [], diagnostics: [{ ...finding, line: 1, column: 1, length: 1 }], fingerprint: "" };
 }

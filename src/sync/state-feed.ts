@@ -41,6 +41,13 @@ export interface StateChange {
   readonly complete: boolean;
 }
 
+/** A complete state whose last page has not arrived. Nothing of it counts: everybody else would have no restrictions. */
+interface IncomingState {
+  readonly state: AppliedState;
+  /** Of all pages. */
+  readonly sessions: StateAnswer["sessions_ended"];
+}
+
 const WAIT_SECONDS = 20;
 const KEY_REFUSED_GRACE_MS = 60_000;
 const RETRIES = { firstMs: 100, longestMs: 5_000 };
@@ -52,7 +59,7 @@ const RESYNC_MS = 24 * 3_600_000;
 const SWEEP_MS = 10_000;
 
 /**
- * Syncs with the control plane by long polling: fetches the whole state once, then the changes. Each response, and each page
+ * Syncs with the control plane by long polling: fetches the whole state once, in pages if it is large, then the changes. Each response, and each page
  * of a large change, is applied to a copy that is put in force by one assignment; until its page has arrived, a customer's
  * old state applies. While the control plane does not respond, the last good state stays in use until it is too old, or for
  * a short while if the control plane refuses the key.
@@ -70,6 +77,7 @@ export class StateFeed {
   readonly #listeners = new Set<(change: StateChange) => void>();
   readonly #expiry = new SessionExpiry();
   #state: AppliedState | undefined;
+  #incoming: IncomingState | undefined;
   /** Whether the last complete response listed the deleted customers: a control plane of an earlier release does not. */
   #listsDeleted = false;
   /** Time of the last response, and of the last complete one; Unix ms. */
@@ -86,6 +94,7 @@ export class StateFeed {
   #refusal: NodeJS.Timeout | undefined;
   #sweeping: Job | undefined;
   #polling: Promise<void> | undefined;
+  #asked: (() => void)[] = [];
 
   constructor(options: StateFeedOptions, dependencies: StateFeedDependencies) {
     this.#client = dependencies.client;
@@ -127,6 +136,17 @@ export class StateFeed {
     this.#waiting.abort();
   }
 
+  /**
+   * For a process that does not run all the time, and has missed what happened meanwhile: polls now, unless there was a response
+   * within `maxAgeMs`. Resolves after the next response or failure; check {@link current}.
+   */
+  async freshen(maxAgeMs: number): Promise<void> {
+    if (this.#isClosed() || this.#age() <= maxAgeMs) return;
+    const asked = new Promise<void>((resolve) => this.#asked.push(resolve));
+    this.askNow();
+    await asked;
+  }
+
   /** Polls for the first time, then keeps syncing. Never rejects; see {@link current}. */
   async start(): Promise<void> {
     if (this.#polling !== undefined || this.#isClosed()) return;
@@ -137,13 +157,14 @@ export class StateFeed {
       },
       { what: "drop ended sessions", log: this.#log },
     );
-    const first = this.#ask();
+    const first = this.#askFirst();
     this.#polling = first.then((pause) => this.#follow(pause));
     await first;
   }
 
   close(): void {
     this.#closing.abort();
+    this.#wasAsked();
     clearTimeout(this.#staleness);
     clearTimeout(this.#refusal);
     void this.#sweeping?.close();
@@ -170,11 +191,18 @@ export class StateFeed {
     }
   }
 
+  /** Asks until there is a state, in however many pages, or a failure. */
+  async #askFirst(): Promise<number> {
+    let pause = await this.#ask();
+    while (this.#incoming !== undefined && pause === 0 && !this.#isClosed()) pause = await this.#ask();
+    return pause;
+  }
+
   /** @returns how long to wait before the next request */
   async #ask(): Promise<number> {
     const began = this.#clock();
     const isDue = this.#state === undefined || began - this.#completeAt >= RESYNC_MS;
-    const after = isDue ? undefined : this.#state?.cursor;
+    const after = this.#incoming?.state.cursor ?? (isDue ? undefined : this.#state?.cursor);
     const waiting = new AbortController();
     this.#waiting = waiting;
     const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
@@ -183,19 +211,41 @@ export class StateFeed {
       // after a failure, any response is news: the key is accepted, or the control plane is available again
       answer = await this.#client.state(after, this.#backoff.failures > 0 ? 0 : this.#waitSeconds, signal);
     } catch (error) {
-      return this.#isClosed() || waiting.signal.aborted ? 0 : this.#failed(error);
+      if (this.#isClosed() || waiting.signal.aborted) return 0;
+      const pause = this.#failed(error);
+      this.#wasAsked();
+      return pause;
     }
     if (this.#isClosed()) return 0;
-    this.#succeeded(answer);
+    if (!this.#received(answer)) return 0;
+    this.#wasAsked();
     const isLastPage = answer.more !== true;
     const saysNothingNew = answer.complete ? after !== undefined : isLastPage && !saysSomething(answer);
     return saysNothingNew && this.#clock() - began < IDLE_MS ? IDLE_MS : 0;
   }
 
-  #succeeded(answer: StateAnswer): void {
+  /** @returns whether it is in force; a complete state is when its last page has arrived */
+  #received(answer: StateAnswer): boolean {
+    const begun = answer.complete ? undefined : this.#incoming;
+    if (!answer.complete && begun === undefined) {
+      this.#succeeded(answer, this.#state?.after(answer) ?? AppliedState.of(answer));
+      return true;
+    }
+    const state = begun?.state.after(answer) ?? AppliedState.of(answer);
+    const sessions = [...(begun?.sessions ?? []), ...answer.sessions_ended];
+    if (answer.more === true) {
+      this.#incoming = { state, sessions };
+      this.#metrics.feedAnswers.inc({ kind: "page" });
+      this.#backoff.succeeded();
+      return false;
+    }
+    this.#incoming = undefined;
+    this.#succeeded({ ...answer, complete: true, sessions_ended: sessions }, state);
+    return true;
+  }
+
+  #succeeded(answer: StateAnswer, next: AppliedState): void {
     const now = this.#clock();
-    const next =
-      answer.complete || this.#state === undefined ? AppliedState.of(answer) : this.#state.after(answer);
     const lists = answer.customers_deleted !== undefined;
     if (answer.complete) {
       this.#completeAt = now;
@@ -219,6 +269,10 @@ export class StateFeed {
     for (const { session_id } of answer.sessions_ended)
       this.#expiry.add(session_id, next.forgettableAt(session_id) ?? 0);
     if (answer.complete || saysSomething(answer)) this.#tell(answer);
+  }
+
+  #wasAsked(): void {
+    for (const resolve of this.#asked.splice(0)) resolve();
   }
 
   #tell({ complete, customers, sessions_ended, users, policy_sets }: StateAnswer): void {

@@ -109,8 +109,8 @@ export class AppliedState implements SyncedState {
     for (const { id, status } of answer.users) {
       users = status === "active" ? users.without(id) : users.with(id, status);
     }
-    for (const { name, version, digest } of answer.policy_sets) {
-      policySets = policySets.with(name, { version, digest });
+    for (const { name, version, digest, rollout } of answer.policy_sets) {
+      policySets = policySets.with(name, { version, digest, ...(rollout && { rollout }) });
     }
     const { cursor } = answer;
     return new AppliedState({ cursor, customers, deletedCustomers, sessions, users, policySets, named });

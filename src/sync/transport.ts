@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { connectionFailure } from "../identity/connection-failure.ts";
 import { secureUrl } from "../identity/secure-url.ts";
 import { errorEnvelope, GATEWAY_NAME_HEADER, gatewayNameOn, successEnvelope } from "../protocol/index.ts";
@@ -40,7 +40,8 @@ const MAX_RETRY_AFTER_MS = 60_000;
 export class Transport {
   readonly #base: URL;
   readonly #apiKey: ApiKey;
-  readonly #agent: Agent;
+  /** Made for the first call: to load it takes a function longer than to compile its policies. */
+  #agent: Promise<Agent> | undefined;
   readonly #closing = new AbortController();
 
   /** @throws TypeError if the address or the key is not usable; the message does not contain the key */
@@ -50,8 +51,6 @@ export class Transport {
       throw new TypeError("`control_plane.url` must have neither a query nor a fragment");
     this.#base = new URL(`${base.pathname.replace(/(?<!\/)\/+$/, "")}/v1`, base);
     this.#apiKey = typeof apiKey === "string" ? fixedApiKey(apiKey) : apiKey;
-    // each call has its own time limit, and a long poll is idle on purpose
-    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
   }
 
   /**
@@ -83,7 +82,7 @@ export class Transport {
 
   close(): void {
     this.#closing.abort();
-    void this.#agent.destroy();
+    void this.#agent?.then((agent) => agent.destroy());
   }
 
   async #once(options: CallOptions): Promise<unknown> {
@@ -91,7 +90,8 @@ export class Transport {
     const given = options.signal === undefined ? [] : [options.signal];
     const signal = AbortSignal.any([timeout, this.#closing.signal, ...given]);
     try {
-      const response = await this.#agent.request({
+      const agent = await (this.#agent ??= createAgent());
+      const response = await agent.request({
         origin: this.#base.origin,
         path: this.#base.pathname + options.path,
         method: options.body === undefined ? "GET" : "POST",
@@ -117,6 +117,12 @@ export class Transport {
       throw failed("UNREACHABLE", connectionFailure(error, this.#base) ?? describe(error), error);
     }
   }
+}
+
+async function createAgent(): Promise<Agent> {
+  const { Agent: Connections } = await import("undici");
+  // each call has its own time limit, and a long poll is idle on purpose
+  return new Connections({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5_000 });
 }
 
 /** @param maxBytes - limit that also applies to the decompressed response */

@@ -30,6 +30,12 @@ export function createMetrics() {
       ],
       registers,
     }),
+    authorizersRefused: new Counter({
+      name: "gatehouse_http_authorizers_refused_total",
+      help: "Requests to `authz.http_listen` and `authz.spop_listen` that got no decision, by cause (stranger, unknown_path, malformed, not_serving, overloaded, late).",
+      labelNames: ["cause"] as const,
+      registers,
+    }),
     auditRecorded: new Counter({
       name: "gatehouse_audit_recorded_total",
       help: "Audit records written to their destination.",
@@ -198,7 +204,7 @@ export function createMetrics() {
     }),
     shadowDecisions: new Counter({
       name: "gatehouse_shadow_decisions_total",
-      help: "Decisions for the candidate's evaluation in shadow, by result (same, different; failed: it could not decide; dropped: no room in the queue, or a body over 64 KiB).",
+      help: "Decisions for the candidate's evaluation in shadow, by result (same, different; failed: it could not decide; dropped: no room in the queue, a body over 64 KiB, or one that only the candidate reads).",
       labelNames: ["result"] as const,
       registers,
     }),
@@ -233,7 +239,7 @@ export function createMetrics() {
     }),
     feedAnswers: new Counter({
       name: "gatehouse_control_plane_answers_total",
-      help: "State updates from the control plane, by kind (complete, change).",
+      help: "State updates from the control plane, by kind (complete, page, change).",
       labelNames: ["kind"] as const,
       registers,
     }),
@@ -305,9 +311,33 @@ function controlPlaneMetrics(registers: Registry[]) {
       labelNames: ["environment", "workload"] as const,
       registers,
     }),
+    apiRequests: new Counter({
+      name: "gatehouse_api_requests_total",
+      help: "Requests to the API of the control plane in this process, by environment, operation (as in the OpenAPI document; oauth, well_known, health or other outside of it) and status (none if the client left before an answer).",
+      labelNames: ["environment", "operation", "status"] as const,
+      registers,
+    }),
+    apiDuration: new Histogram({
+      name: "gatehouse_api_request_duration_seconds",
+      help: "Time from a request to the API until its answer is sent, by environment and operation. Gateways wait in followChanges until something changes.",
+      labelNames: ["environment", "operation"] as const,
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    apiRefusals: new Counter({
+      name: "gatehouse_api_refused_calls_total",
+      help: "Requests to the API that were refused with 401 or 403, or because of another customer, by environment and what became of their record: recorded, rate (there were too many), failed (the database did not take it).",
+      labelNames: ["environment", "record"] as const,
+      registers,
+    }),
+    accessLogDropped: new Counter({
+      name: "gatehouse_api_access_log_dropped_total",
+      help: "Lines of `api.access_log` that could not be written.",
+      registers,
+    }),
     turnsRefused: new Counter({
       name: "gatehouse_database_turns_refused_total",
-      help: "Requests of a caller that got no turn for a database connection of the control plane in this process, by environment, workload (api, analytics) and reason: queue_full (answered with 429) or timeout (503). Other callers are not affected; the log names the caller.",
+      help: "Requests of a caller that got no turn for a database connection of the control plane in this process, by environment, workload (api, analytics, feed, intake) and reason: queue_full (answered with 429) or timeout (503). Other callers are not affected; the log names the caller.",
       labelNames: ["environment", "workload", "reason"] as const,
       registers,
     }),

@@ -63,7 +63,8 @@ class RecordedSpan implements Span {
     this.traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
   }
 
-  end(attributes: SpanAttributes = {}, failed = false): void {
+  end(attributes: SpanAttributes = {}, failed = false, name?: string): void {
+    if (name !== undefined) this.#span.updateName(name);
     this.#span.setAttributes(attributes);
     if (failed) this.#span.setStatus({ code: SpanStatusCode.ERROR });
     this.#span.end();

@@ -8,8 +8,8 @@ export interface Span {
   readonly recording: boolean;
   /** The traceparent for requests made on its behalf; absent if there is no trace. */
   readonly traceparent?: string;
-  /** Ends it, once; `failed` marks it as an error. */
-  end(attributes?: SpanAttributes, failed?: boolean): void;
+  /** Ends it, once; `failed` marks it as an error. `name` replaces the name, if it is known only now. */
+  end(attributes?: SpanAttributes, failed?: boolean, name?: string): void;
 }
 
 export interface Tracing {

@@ -1,50 +1,150 @@
 import assert from "node:assert/strict";
+import type { HttpAnswer } from "../../src/authorizers/answer.ts";
+import { caddy } from "../../src/authorizers/caddy.ts";
+import { envoyHttp, ENVOY_PREFIX } from "../../src/authorizers/envoy-http.ts";
+import { haproxy } from "../../src/authorizers/haproxy.ts";
 import { nginx } from "../../src/authorizers/nginx.ts";
+import { varint, type SpopValue } from "../../src/authorizers/spop-codec.ts";
+import type { SubRequest } from "../../src/authorizers/sub-request.ts";
+import { traefik } from "../../src/authorizers/traefik.ts";
+import type { Door } from "../../src/decision/point/index.ts";
+import { describeDoor } from "../decision/point/support/door-contract.ts";
 import { PREFLIGHT } from "../decision/point/support/door-fixtures.ts";
 import { useServedDoors } from "../decision/point/support/served-doors.ts";
-import { snapshotOf, useIssuer } from "../decision/support.ts";
+import { createIdentityHeaders } from "../../src/decision/headers/identity-headers.ts";
+import { bearer, snapshotOf, useIssuer } from "../decision/support.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
 const valueOf = (headers: Headers, wanted: string) => headers.find(([name]) => name === wanted)?.[1] ?? "";
 const client = (headers: Headers) => headers.filter(([name]) => name !== "connection" && name !== "upgrade");
-
-const fromNginx = (path: string, headers: Headers, method = "GET") => [
-  ...client(headers),
-  ["x-original-request", `${method} ${path} HTTP/1.1`] as const,
-  ["x-original-host", "app.test"] as const,
-  ["x-original-scheme", "https"] as const,
-  ["x-original-address", "192.0.2.7"] as const,
-  ["x-original-connection", `=${valueOf(headers, "connection")}`] as const,
-  ["x-original-upgrade", `=${valueOf(headers, "upgrade")}`] as const,
+const subRequest = (headers: Headers, method = "GET", target = "/"): SubRequest => ({
+  method,
+  target,
+  headers,
+});
+const connection = (headers: Headers): Headers => [
+  ["x-original-scheme", "https"],
+  ["x-original-address", "192.0.2.7"],
+  ["x-original-connection", `=${valueOf(headers, "connection")}`],
+  ["x-original-upgrade", `=${valueOf(headers, "upgrade")}`],
 ];
+
+const withRequestLine = (path: string, headers: Headers, method = "GET") =>
+  subRequest([
+    ...client(headers),
+    ["x-original-request", `${method} ${path} HTTP/1.1`],
+    ["x-original-host", "app.test"],
+    ...connection(headers),
+  ]);
+/** Traefik shows no `Connection` and `Upgrade`; its other middleware says that they are gone. */
+const fromTraefik = (path: string, headers: Headers, method = "GET") =>
+  subRequest([
+    ...client(headers),
+    ["x-forwarded-method", method],
+    ["x-forwarded-uri", path],
+    ["x-forwarded-host", "app.test"],
+    ["x-forwarded-proto", "https"],
+    ["x-forwarded-for", "192.0.2.7"],
+    ["x-original-connection", `=${valueOf(headers, "connection")}`],
+    ["x-original-upgrade", `=${valueOf(headers, "upgrade")}`],
+  ]);
+const fromEnvoy = (path: string, headers: Headers, method = "GET") =>
+  subRequest(
+    [
+      ["host", "app.test"],
+      ...client(headers),
+      ["x-forwarded-for", "192.0.2.7,192.0.2.8"],
+      ["x-original-protocol", "HTTP/1.1"],
+      ...connection(headers),
+    ],
+    method,
+    `${ENVOY_PREFIX}${path}`,
+  );
+
+const DOORS = [
+  ["nginx", nginx, withRequestLine, (status: number) => (status === 401 || status >= 500 ? status : 403)],
+  ["caddy", caddy, withRequestLine, (status: number) => status],
+  ["traefik", traefik, fromTraefik, (status: number) => status],
+  ["envoy-http", envoyHttp, fromEnvoy, (status: number) => (status >= 500 ? 403 : status)],
+] as const;
+
+for (const [name, door, ask, statusOf] of DOORS)
+  describeDoor(name, {
+    door,
+    message: ask,
+    unreadable: subRequest([]),
+    statusOf,
+    read: ({ status, headers, body }) =>
+      status === 200
+        ? { permitted: true, set: Object.fromEntries(headers), remove: [] }
+        : { permitted: false, status, body },
+  });
+
+const text = (value: string) => Buffer.from(value, "latin1");
+const listed = (headers: Headers) =>
+  Buffer.concat(
+    [...headers, ["", ""] as const].flatMap(([name, value]) => [
+      varint(name.length),
+      text(name),
+      varint(value.length),
+      text(value),
+    ]),
+  );
+const fromHaproxy = (path: string, headers: Headers): Map<string, SpopValue> =>
+  new Map<string, SpopValue>([
+    ["method", text("GET")],
+    ["target", text(path)],
+    ["version", text("1.1")],
+    ["headers", listed([["host", "app.test"], ...headers])],
+    ["address", { address: "192.0.2.7" }],
+    ["tls", true],
+  ]);
+
+describeDoor("haproxy", {
+  door: haproxy,
+  message: fromHaproxy,
+  unreadable: new Map(),
+  read: ({ status, headers, body }) =>
+    status === 200
+      ? { permitted: true, set: Object.fromEntries(headers), remove: [] }
+      : { permitted: false, status, body },
+});
+
 describe("authorizers: doors", () => {
   const idp = useIssuer();
   const serve = useServedDoors(idp);
 
-  for (const [name, door, ask] of [["nginx", nginx, fromNginx]] as const)
+  for (const [name, door, ask, statusOf] of DOORS)
     describe(name, () => {
       it("refuses a message in which a description is missing or repeated", async () => {
-        const full = ask("/public", []);
-        assert.equal((await serve(door).ask({ headers: full })).status, 200);
-        for (const entry of full) {
+        const message = ask("/public", []);
+        const full = message.headers;
+        assert.equal((await serve(door).ask(message)).status, 200);
+        for (const entry of full.filter(
+          ([header]) => name !== "envoy-http" || header !== "x-forwarded-for",
+        )) {
           const { ask: decide, recorded } = serve(door);
           assert.equal(
-            (await decide({ headers: full.filter((one) => one !== entry) })).status,
-            500,
+            (await decide({ ...message, headers: full.filter((one) => one !== entry) })).status,
+            statusOf(500),
             entry[0],
           );
-          assert.equal((await decide({ headers: [...full, entry] })).status, 500, entry[0]);
+          const repeated = { ...message, headers: [...full, entry] };
+          assert.equal((await decide(repeated)).status, statusOf(500), entry[0]);
           assert.deepEqual(await recorded(), ["DENY INTERNAL_ERROR", "DENY INTERNAL_ERROR"]);
         }
       });
 
       it("refuses a list of addresses, and a scheme that is none", async () => {
-        const bent = (value: string, other: string) =>
-          ask("/public", []).map(([header, text]) => [header, text === value ? other : text] as const);
+        const message = ask("/public", []);
+        const bent = (value: string, other: string) => ({
+          ...message,
+          headers: message.headers.map(([header, text]) => [header, text === value ? other : text] as const),
+        });
         const { ask: decide } = serve(door);
-        assert.equal((await decide({ headers: bent("192.0.2.7", "192.0.2.7, 10.0.0.1") })).status, 500);
-        assert.equal((await decide({ headers: bent("https", "wss") })).status, 500);
+        assert.equal((await decide(bent("192.0.2.7", "192.0.2.7, 10.0.0.1"))).status, statusOf(500));
+        assert.equal((await decide(bent("https", "wss"))).status, statusOf(500));
       });
 
       it("never answers a denial with a status that the proxy takes for a permit", async () => {
@@ -54,7 +154,7 @@ policies:
   - { resource: "PUT /x", condition: "false" }
 `);
         const { ask: decide, recorded } = serve(door, { policies });
-        const { status } = await decide({ headers: ask("/x", PREFLIGHT.slice(0, 2), "OPTIONS") });
+        const { status } = await decide(ask("/x", PREFLIGHT.slice(0, 2), "OPTIONS"));
         assert.deepEqual(await recorded(), ["DENY PREFLIGHT_ANSWERED"]);
         assert.equal(status, 403);
       });
@@ -66,7 +166,7 @@ policies:
           [["connection", "x-user-id"], "AMBIGUOUS_HEADERS"],
         ] as const) {
           const { ask: decide, recorded } = serve(door);
-          assert.equal((await decide({ headers: ask("/public", [header]) })).status >= 400, true, header[0]);
+          assert.equal((await decide(ask("/public", [header]))).status >= 400, true, header[0]);
           assert.deepEqual(await recorded(), [`DENY ${reason}`]);
         }
       });
@@ -76,8 +176,105 @@ policies:
     const { ask, recorded } = serve(nginx);
     const statuses = [];
     for (const path of ["/public", "/me", "/nothing", "/a/..%2fb", "/body"])
-      statuses.push((await ask({ headers: fromNginx(path, []) })).status);
+      statuses.push((await ask(withRequestLine(path, []))).status);
     assert.deepEqual(statuses, [200, 401, 403, 403, 503]);
     assert.equal((await recorded()).length, 5);
+  });
+
+  it("denies a header of the client that the answer would have to replace", async () => {
+    const identityHeaders = createIdentityHeaders([["x-name", ["user", "id"]]]);
+    for (const [name, door, ask] of DOORS) {
+      const { ask: decide, recorded } = serve(door, { serving: { identityHeaders } });
+      const token = bearer(await idp.token({ sub: "u-1" }));
+      assert.ok((await decide(ask("/me", [token, ["x-name", "u-9"]]))).status >= 400, name);
+      assert.deepEqual(await recorded(), ["DENY PLAN_NOT_ENFORCEABLE"]);
+    }
+  });
+
+  it("refuses two tokens that a proxy has joined into one Authorization, in either order", async () => {
+    const tokens = [await idp.token({ sub: "u-1" }), await idp.token({ sub: "u-2" })] as const;
+    const headers: Headers = [tokens, tokens.toReversed()].flatMap(([first, second]) =>
+      [
+        `Bearer ${first}, Bearer ${second}`,
+        `Bearer ${first},Bearer ${second}`,
+        `Bearer ${first}, ${second}`,
+      ].map((value) => ["authorization", value] as const),
+    );
+    const refuses = async <Message>(
+      name: string,
+      door: Door<Message, HttpAnswer>,
+      ask: (path: string, headers: Headers) => Message,
+    ) => {
+      for (const header of headers)
+        for (const path of ["/me", "/public"]) {
+          const { ask: decide, recorded } = serve(door);
+          assert.ok((await decide(ask(path, [header]))).status >= 400, name);
+          assert.match((await recorded()).join(), /^DENY (AMBIGUOUS_HEADERS|TOKEN_MALFORMED)$/, name);
+        }
+    };
+    for (const [name, door, ask] of DOORS) await refuses(name, door, ask);
+    await refuses("haproxy", haproxy, fromHaproxy);
+  });
+
+  it("refuses a target that can only be one that the proxy has decoded", async () => {
+    for (const target of [
+      "/files/a b",
+      "/files/a\u00e9",
+      "/files/a%",
+      "/files/a\tb",
+      "/files/a\u0000",
+      "/files/a#b",
+    ]) {
+      const { ask, recorded } = serve(nginx, {
+        policies: snapshotOf(`policies: [{ resource: "GET /files/**", condition: "true" }]`),
+      });
+      assert.ok((await ask(withRequestLine(target, []))).status >= 400, target);
+      assert.match((await recorded()).join(), /^DENY /);
+    }
+  });
+
+  it("sends values in UTF-8", async () => {
+    const { ask } = serve(nginx);
+    const { headers } = await ask(withRequestLine("/me", [bearer(await idp.token({ sub: "Łukasz" }))]));
+    assert.equal(Buffer.from(valueOf(headers, "x-user-id"), "latin1").toString("utf8"), "Łukasz");
+  });
+
+  it("caddy: a permit has every header that Caddy may copy, empty without a value", async () => {
+    const { headers } = await serve(caddy).ask(withRequestLine("/public", []));
+    assert.deepEqual(
+      headers.filter(([name]) => name === "x-user-id"),
+      [["x-user-id", ""]],
+    );
+  });
+
+  it("traefik: which protocol the client speaks is unknown", async () => {
+    const policies = snapshotOf(
+      `policies: [{ resource: "GET /x", condition: 'request.protocol != "HTTP/1.0"' }]`,
+    );
+    const { ask, recorded } = serve(traefik, { policies });
+    await ask(fromTraefik("/x", []));
+    assert.deepEqual(await recorded(), ["DENY CONDITION_UNKNOWN"]);
+  });
+
+  it("haproxy: refuses a message in which an argument is missing or of another type, or headers are cut", async () => {
+    const { ask } = serve(haproxy);
+    const full = fromHaproxy("/public", []);
+    assert.equal((await ask(full)).status, 200);
+    for (const name of full.keys()) {
+      assert.equal((await ask(new Map([...full].filter(([one]) => one !== name)))).status, 500, name);
+      assert.equal((await ask(new Map([...full, [name, 7]]))).status, 500, name);
+    }
+    const headers = listed([["host", "app.test"]]);
+    for (const bent of [
+      headers.subarray(0, -1),
+      headers.subarray(0, -2),
+      Buffer.concat([headers, text("x")]),
+    ])
+      assert.equal((await ask(new Map([...full, ["headers", bent]]))).status, 500);
+    const twoHosts = listed([
+      ["host", "a.test"],
+      ["host", "b.test"],
+    ]);
+    assert.equal((await ask(new Map([...full, ["headers", twoHosts]]))).status, 500);
   });
 });

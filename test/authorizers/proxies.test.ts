@@ -1,56 +1,125 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { parse } from "yaml";
-import { nginx } from "../../src/authorizers/nginx.ts";
+import type { HttpAnswer } from "../../src/authorizers/answer.ts";
+import { SUB_REQUEST_DOORS } from "../../src/authorizers/doors.ts";
+import { haproxy } from "../../src/authorizers/haproxy.ts";
 import { startAuthorizers, type Authorizers } from "../../src/authorizers/server.ts";
+import { startSpop } from "../../src/authorizers/spop-server.ts";
+import type { SubRequest } from "../../src/authorizers/sub-request.ts";
+import { createCheckEncoder } from "../../src/extauthz/answer-check.ts";
+import { HealthState } from "../../src/extauthz/health.ts";
+import { createCheckReader } from "../../src/extauthz/read-check.ts";
+import { startAuthzServer } from "../../src/extauthz/server.ts";
+import type { Door, DoorCall, GIVEN_UP } from "../../src/decision/point/index.ts";
 import { snapshotOf, bearer, silentLog, useIssuer } from "../decision/support.ts";
 import { useServedDoors } from "../decision/point/support/served-doors.ts";
-import { rawGet, sendRaw } from "../support/raw-http.ts";
-import { isInstalled, startNginx, type Proxy } from "./support/proxies.ts";
+import { isInstalled } from "../support/programs.ts";
+import { sendRaw } from "../support/raw-http.ts";
+import { expectedAt, lineOf, REFUSED, requestOf, TABLE, titleOf, type Column } from "./support/case-table.ts";
+import {
+  startCaddy,
+  startEnvoy,
+  startGrpcEnvoy,
+  startHaproxy,
+  startNginx,
+  type Ports,
+  type Proxy,
+} from "./support/proxies.ts";
 
-interface Case {
-  readonly line: string;
-  readonly token?: string;
-  readonly headers?: readonly string[];
-  readonly reason: string;
+it("authorizers: the table has at least 120 requests, and refusals of each kind", () => {
+  assert.ok(TABLE.requests.length >= 120, String(TABLE.requests.length));
+  assert.ok(new Set(TABLE.requests.map(({ reason }) => reason)).size >= 12);
+});
+
+/** A proxy, and how Gatehouse answers it. */
+interface Tested<Message, Answer> {
+  readonly name: Column;
+  readonly isHere: boolean;
+  readonly start: (ports: Ports) => Promise<Proxy>;
+  readonly door: Door<Message, Answer>;
+  readonly listen: (
+    ask: (message: Message, call: DoorCall) => Promise<Answer | typeof GIVEN_UP>,
+  ) => Promise<Pick<Authorizers, "port" | "close">>;
 }
 
-const TABLE = parse(readFileSync(new URL("../cases/doors/requests.yaml", import.meta.url), "utf8")) as {
-  readonly policies: string;
-  readonly requests: readonly Case[];
+const TESTS = "authorizers: behind a real proxy";
+const SHARED = {
+  listen: { host: "127.0.0.1", port: 0 },
+  callers: ["127.0.0.1"],
+  decisionTimeout: 10_000,
+  log: { ...silentLog, info: () => undefined, warn: () => undefined },
+};
+const overHttp = (name: "nginx" | "caddy" | "envoy-http") => {
+  const { door, path } = SUB_REQUEST_DOORS[name] ?? assert.fail(name);
+  const listen: Tested<SubRequest, HttpAnswer>["listen"] = (ask) =>
+    startAuthorizers({ ...SHARED, doors: new Map([[path, ask]]) });
+  return { name, door, listen };
 };
 
-for (const [name, door, start] of [["nginx", nginx, startNginx]] as const)
-  (isInstalled(name) ? describe : describe.skip)(`authorizers: behind a real ${name}`, () => {
+describeProxy({ ...overHttp("nginx"), isHere: isInstalled("nginx", TESTS), start: startNginx });
+describeProxy({ ...overHttp("caddy"), isHere: isInstalled("caddy", TESTS), start: startCaddy });
+describeProxy({ ...overHttp("envoy-http"), isHere: true, start: startEnvoy });
+describeProxy({
+  ...{ name: "envoy-grpc", isHere: true, start: startGrpcEnvoy },
+  door: {
+    decode: createCheckReader({ log: SHARED.log }),
+    encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
+  },
+  listen: (check) =>
+    startAuthzServer({ listen: SHARED.listen, check, health: new HealthState(), log: SHARED.log }),
+});
+describeProxy({
+  ...{ name: "haproxy", door: haproxy, isHere: isInstalled("haproxy", TESTS), start: startHaproxy },
+  listen: (ask) => startSpop({ ...SHARED, ask }),
+});
+
+function describeProxy<Message, Answer>({
+  name,
+  isHere,
+  start,
+  door,
+  listen,
+}: Tested<Message, Answer>): void {
+  if (!isHere) return;
+  describe(`authorizers: behind a real ${name}`, () => {
     const idp = useIssuer();
     const serve = useServedDoors(idp);
-    let forwarded: { readonly user: unknown; readonly url: unknown }[] = [];
+    let forwarded: {
+      readonly user: unknown;
+      readonly url: unknown;
+      readonly from: unknown;
+      readonly isMisled: boolean;
+    }[] = [];
     let app: Server;
-    let authz: Authorizers;
+    let workers: Pick<Authorizers, "port" | "close">[];
+    const asked = [0, 0];
     let proxy: Proxy;
     let served: ReturnType<typeof serveNow>;
     const serveNow = () => serve(door, { policies: snapshotOf(TABLE.policies) });
 
     before(async () => {
       app = createServer((request, response) => {
-        forwarded.push({ user: request.headers["x-user-id"], url: request.url });
+        const { "x-user-id": user, "x-forwarded-for": from, "x-forwarded-host": host } = request.headers;
+        const isMisled = host !== undefined && host !== request.headers.host;
+        forwarded.push({ user, url: request.url, from, isMisled });
         response.end("from the application");
       });
       await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
-      authz = await startAuthorizers({
-        listen: { host: "127.0.0.1", port: 0 },
-        callers: ["127.0.0.1"],
-        doors: new Map([[`/${name}`, (message, call) => served.answerTo(message, call)]]),
-        decisionTimeout: 10_000,
-        log: { ...silentLog, info: () => undefined, warn: () => undefined },
-      });
-      proxy = await start({ authz: authz.port, app: (app.address() as AddressInfo).port });
+      workers = await Promise.all(
+        [0, 1].map((index) =>
+          listen((message, call) => {
+            asked[index] = (asked[index] ?? 0) + 1;
+            return served.answerTo(message, call);
+          }),
+        ),
+      );
+      const [first, second] = workers.map(({ port }) => port) as [number, number];
+      proxy = await start({ authz: [first, second], app: (app.address() as AddressInfo).port });
     });
     after(async () => {
       await proxy.stop();
-      await authz.close(0);
+      await Promise.all(workers.map((worker) => worker.close(0)));
       app.close();
     });
     beforeEach(() => {
@@ -58,21 +127,78 @@ for (const [name, door, start] of [["nginx", nginx, startNginx]] as const)
       served = serveNow();
     });
 
-    for (const { line, token, headers = [], reason } of TABLE.requests)
-      it([line, ...(token === undefined ? [] : [`as ${token}`]), ...headers].join(", "), async () => {
-        const [method, target] = line.split(" ") as [string, string];
+    for (const one of TABLE.requests)
+      it(titleOf(one), async () => {
+        const { token, line } = one;
         const own = token === undefined ? [] : [bearer(await idp.token({ sub: token })).join(": ")];
-        // one `Connection` header: nginx before 1.23 shows only the first
-        const replaces = headers.some((header) => header.startsWith("connection:"));
-        const request = rawGet(target, [...own, ...headers], method);
-        const answer = await sendRaw(
-          proxy.port,
-          replaces ? request.replace("Connection: close\r\n", "") : request,
-        );
-        const permitted = reason === "CONDITION_TRUE";
+        const answer = await sendRaw(proxy.port, requestOf(one, own));
+        const expected = expectedAt(name, one);
+        const permitted = expected === "CONDITION_TRUE";
         const recorded = await served.recorded();
-        assert.deepEqual(recorded, [`${permitted ? "ALLOW" : "DENY"} ${reason}`]);
+        const verdict = `${permitted ? "ALLOW" : "DENY"} ${expected}`;
+        assert.deepEqual(recorded, expected === REFUSED ? [] : [verdict]);
         assert.equal(answer.status < 300, permitted, String(answer.status));
-        assert.deepEqual(forwarded, permitted ? [{ user: token, url: target }] : []);
+        const url = lineOf(line)[1].replace(/^http:\/\/[^/]*/, "");
+        assert.deepEqual(
+          forwarded,
+          permitted ? [{ user: token, url, from: "127.0.0.1", isMisled: false }] : [],
+        );
       });
+
+    it("forwards a WebSocket handshake that the path rules permit, and no other upgrade", async () => {
+      served = serve(door, {
+        policies: snapshotOf(`policies: [{ resource: "* /feed", condition: "true" }]`),
+      });
+      const upgraded: unknown[] = [];
+      app.on("upgrade", ({ url }, socket) => {
+        upgraded.push(url);
+        socket.end(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+            "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
+        );
+      });
+      const handshake = (connection: string, method = "GET", upgrade = "websocket") =>
+        sendRaw(
+          proxy.port,
+          [
+            `${method} /feed HTTP/1.1`,
+            "Host: app.test",
+            `Connection: ${connection}`,
+            `Upgrade: ${upgrade}`,
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Content-Length: 0",
+            "\r\n",
+          ].join("\r\n"),
+          3_000,
+        ).then(
+          ({ status }) => status,
+          () => "nothing",
+        );
+      const statuses = [await handshake("Upgrade"), await handshake("keep-alive, upgrade")];
+      assert.deepEqual(statuses, [101, 101]);
+      assert.deepEqual(upgraded.splice(0), ["/feed", "/feed"]);
+      for (const [connection, method, upgrade] of [
+        ["close", "GET", "websocket"],
+        ["upgrade", "POST", "websocket"],
+        ["upgrade", "GET", "other"],
+        ["Upgrade, HTTP2-Settings", "GET", "h2c"],
+      ] as const) {
+        assert.notEqual(
+          await handshake(connection, method, upgrade),
+          101,
+          `${connection} ${method} ${upgrade}`,
+        );
+        assert.deepEqual(upgraded, []);
+      }
+      app.removeAllListeners("upgrade");
+    });
+
+    it("asks all workers", () => {
+      assert.ok(
+        asked.every((count) => count > 0),
+        asked.join(),
+      );
+    });
   });
+}

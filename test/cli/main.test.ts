@@ -21,6 +21,8 @@ describe("cli", () => {
     ["keys", "list"],
     ["keys", "revoke"],
     ["keys", "roll"],
+    ["backup"],
+    ["restore"],
     ["keys", "rotate-master"],
     ["migrate"],
     ["owner-link"],
@@ -37,6 +39,7 @@ describe("cli", () => {
     ["demo"],
     ["doctor"],
     ["demo", "token"],
+    ["demo", "application"],
   ];
 
   const kept = keptCommandLine();

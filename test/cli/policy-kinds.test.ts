@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSuiteSubject } from "../../src/cli/suite-subject.ts";
+import { createSuiteSubject } from "../../src/decision/explain/index.ts";
 import { compilePolicySet } from "../../src/policy/index.ts";
 import { parseSuite, runSuite } from "../../src/policy/suite/index.ts";
 import { folderOf, keptCommandLine, type Folder } from "./support.ts";

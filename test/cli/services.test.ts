@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -334,6 +335,28 @@ control_plane: { url: "http://127.0.0.1:1", api_key_file: nowhere.key }
       const lifetime = await cli("demo", "token", "--expires-in", "soon");
       assert.equal(lifetime.code, 2);
       assert.match(lifetime.stderr, /is not a whole number/);
+    });
+  });
+
+  describe("demo application", () => {
+    it("runs until it is told to end, and listens to this machine only unless told otherwise", async () => {
+      const child = spawn(process.execPath, [CLI, "demo", "application", "--port", "0"], {
+        cwd: folder.path,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let stdout = "";
+      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+      await eventually("it is ready", () => stdout.includes("ready on"));
+      const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(stdout) ?? [];
+      assert.equal((await fetch(`${url}/health`)).status, 200);
+      const exit = once(child, "exit");
+      child.kill("SIGTERM");
+      assert.deepEqual(await exit, [0, null]);
+    });
+    it("exits with 2 for an address that is none", async () => {
+      const { code, stderr } = await cli("demo", "application", "--listen-address", "everywhere");
+      assert.equal(code, 2);
+      assert.match(stderr, /is not an IP address/);
     });
   });
 });

@@ -46,6 +46,19 @@ describe("answers of HTTP/1.1 applications that take long, or never end", functi
       response.writeHead(200, { "content-type": "application/stream+json" });
       setInterval(() => response.write('{"ssn":"1"}\n'), 50).unref();
     },
+    "/masked/changes": (response) => {
+      // as Docker, CouchDB and Kubernetes stream what happens
+      response.writeHead(200, { "content-type": "application/json" });
+      setInterval(() => response.write('{"ssn":"1"}\n'), 50).unref();
+    },
+    "/masked/silent": (response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"ssn":"1",');
+    },
+    "/download": (response) => {
+      response.writeHead(200, { "content-type": "text/plain" });
+      setInterval(() => response.write("part"), 50).unref();
+    },
     "/masked/empty": (response) => {
       // without a type, and of unknown length
       response.writeHead(202);
@@ -110,6 +123,9 @@ response_masks:
           routes: [
             { path: "/poll", upstream_timeout: "1m" },
             { path: "/masked/large", response_size_limit: "5MB" },
+            { path: "/masked/changes", response_timeout: "2s" },
+            { path: "/masked/silent", response_size_limit: "2MB" },
+            { path: "/download", response_timeout: "1s" },
             { path: "/uploads/{id}", request_size_limit: "5MB" },
             { path: "/sockets/{id}", idle_timeout: "1s" },
             { path: "/comments", request_size_limit: "100B" },
@@ -153,6 +169,24 @@ response_masks:
       await eventually("the end", () => closed.includes(path));
     });
   }
+
+  for (const path of ["/masked/changes", "/masked/silent"]) {
+    it(`${path} is ended by the time limit, and nothing of it is delivered`, async () => {
+      closed.length = 0;
+      const response = await ask(path);
+      const text = await response.text();
+      assert.deepEqual([response.status, text.includes("ssn")], [504, false]);
+      assert.ok(text.includes("UPSTREAM_TIMEOUT"), text);
+      await eventually("the end", () => closed.includes(path));
+    });
+  }
+
+  it("a response that has begun ends when its time is over", async () => {
+    const response = await ask("/download");
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text());
+    await eventually("the end", () => closed.includes("/download"));
+  });
 
   it("streaming JSON is masked line by line", async () => {
     const reader = (await ask("/masked/watch")).body!.getReader();

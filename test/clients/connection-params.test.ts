@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ApolloClient, gql, InMemoryCache } from "@apollo/client";
@@ -6,6 +7,7 @@ import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { buildSchema } from "graphql";
 import { createClient, type Client } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
+import type { Browser } from "playwright-core";
 import { firstValueFrom, take, toArray } from "rxjs";
 import { WebSocket, WebSocketServer } from "ws";
 import { identified, INIT, ME, told, useIdentifyingGateway } from "../gateway/support/identify.ts";
@@ -14,20 +16,29 @@ import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
 import { connectSocket } from "../support/socket-client.ts";
+import { startBrowser, tlsOfTests } from "./support/browser.ts";
 
-const SDL = "type Query { me: String salary: Int } type Subscription { counted: Int }";
+const SDL = "type Query { me: String salary: Int } type Subscription { counted: Int ticking: Int }";
 const POLICIES = `
 graphql: { schema: api.graphql }
+policies:
+  - { resource: GET /, condition: true }
+  - { resource: GET /graphql-ws.js, condition: true }
 graphql_policies:
   - { query: me, condition: exists(user.id) }
   - { query: salary, condition: user.role == "admin" }
   - { subscription: counted, condition: exists(user.id) }
+  - { subscription: ticking, condition: exists(user.id) }
 websocket_policies:
   - connection: { path: /graphql, condition: exists(user.id) }
 `;
 
-/** A server of graphql-ws that, like most, knows its users by `connectionParams` alone. */
+/** graphql-ws as pages load it. */
+const BUNDLE = new URL("../../node_modules/graphql-ws/umd/graphql-ws.min.js", import.meta.url);
+
+/** A server of graphql-ws that, like most, knows its users by `connectionParams` alone; and a page with its client. */
 async function startServer() {
+  const bundle = await readFile(BUNDLE);
   const schema = buildSchema(SDL);
   async function* counted() {
     for (let count = 1; count <= 3; count += 1) {
@@ -35,13 +46,25 @@ async function startServer() {
       yield { counted: count };
     }
   }
+  async function* ticking() {
+    for (let count = 1; ; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      yield { ticking: count };
+    }
+  }
   const params: unknown[] = [];
-  const server = createServer();
+  const server = createServer((request, response) => {
+    const isPage = request.url === "/";
+    response.setHeader("content-type", isPage ? "text/html" : "text/javascript");
+    response.end(
+      isPage ? '<!doctype html><title>page</title><script src="/graphql-ws.js"></script>' : bundle,
+    );
+  });
   const sockets = new WebSocketServer({ server, path: "/graphql" });
   const disposable = useServer(
     {
       schema,
-      roots: { query: { me: () => "Ada", salary: () => 1 }, subscription: { counted } },
+      roots: { query: { me: () => "Ada", salary: () => 1 }, subscription: { counted, ticking } },
       // the gateway's own limit is what is tested
       connectionInitWaitTimeout: 60_000,
       onConnect: ({ connectionParams }) => {
@@ -135,6 +158,22 @@ describe("clients: tokens in connectionParams", function () {
     assert.deepEqual(server.params, [{ authorization: good, locale: "de" }]);
   });
 
+  it("graphql-ws: goes on with its subscription under a new token when one expires", async () => {
+    const short = await authorization({ exp: Math.floor(Date.now() / 1000) + 5 });
+    const good = await authorization();
+    const events = client(short, good).iterate({ query: "subscription { ticking }" });
+    await eventually("an event of each connection", async () => {
+      const { value } = (await events.next()) as { value: { data?: unknown; errors?: unknown } };
+      assert.equal(value.errors, undefined);
+      return server.params.length === 2;
+    });
+    assert.ok(((await events.next()).value as { data?: unknown }).data);
+    assert.deepEqual(
+      server.params,
+      [short, good].map((token) => ({ authorization: token, locale: "de" })),
+    );
+  });
+
   it("graphql-ws: connects again when its worker is gone", async () => {
     const token = await authorization();
     const made = client(token);
@@ -164,6 +203,76 @@ describe("clients: tokens in connectionParams", function () {
     clearInterval(pings);
     assert.equal(code, 4408);
     assert.deepEqual(server.params, []);
+  });
+});
+
+/** RFC 8441: a browser opens WebSocket connections within HTTP/2. */
+describe("clients: tokens in connectionParams of a page in Chromium, over TLS and HTTP/2", function () {
+  this.timeout(120_000);
+  let server: Awaited<ReturnType<typeof startServer>>;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+  let browser: Browser;
+
+  before(async () => {
+    const tls = await tlsOfTests();
+    [server, issuer, browser] = await Promise.all([startServer(), startIssuer(), startBrowser()]);
+    gateway = await startGateway({
+      backend: server.url,
+      issuer,
+      policies: { "default.yaml": POLICIES, "api.graphql": SDL },
+      config: {
+        gateway: { security: tls.security },
+        identity: { issuer: issuer.url, audience: issuer.audience, connection_params: ["authorization"] },
+      },
+    });
+  });
+  after(async () => {
+    await browser.close();
+    await gateway.stop();
+    await Promise.all([issuer.close(), server.close()]);
+  });
+
+  it("graphql-ws: operations for its user, events, and a new token when one expires", async () => {
+    const page = await browser.newPage({ ignoreHTTPSErrors: true });
+    await page.goto(gateway.url.replace("127.0.0.1", "localhost"));
+    const protocol = await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol");
+    assert.equal(protocol, "h2");
+    const tokens = [
+      await issuer.token({ exp: 1 }),
+      await issuer.token({ exp: Math.floor(Date.now() / 1000) + 8 }),
+      await issuer.token({ role: "admin" }),
+    ];
+    const got: unknown = await page.evaluate(`(async () => {
+      const tokens = ${JSON.stringify(tokens)};
+      let asked = 0;
+      const client = graphqlWs.createClient({
+        url: location.origin.replace("http", "ws") + "/graphql",
+        retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
+        connectionParams: () => ({ authorization: "Bearer " + tokens[Math.min(asked++, 2)] }),
+      });
+      const one = async (query) => (await client.iterate({ query }).next()).value;
+      const ticks = client.iterate({ query: "subscription { ticking }" });
+      const first = (await ticks.next()).value;
+      const me = await one("{ me }");
+      const denied = await one("{ salary }").catch((errors) => errors);
+      while (asked < 3) await ticks.next();
+      await ticks.next();
+      const permitted = await one("{ salary }");
+      return { first, me, denied, permitted };
+    })()`);
+    const { denied, ...others } = got as { denied: unknown };
+    assert.deepEqual(others, {
+      first: { data: { ticking: 1 } },
+      me: { data: { me: "Ada" } },
+      permitted: { data: { salary: 1 } },
+    });
+    assert.match(JSON.stringify(denied), /ACCESS_DENIED/);
+    // the application has heard of no connection with the token that was refused
+    assert.deepEqual(
+      server.params,
+      tokens.slice(1).map((token) => ({ authorization: `Bearer ${token}` })),
+    );
   });
 });
 

@@ -20,6 +20,22 @@ describe("configuration: who asks for decisions over HTTP, and the fleet", () =>
       { "authz.http_listen": "127.0.0.1:9191", "authz.http_callers": ["127.0.0.1"] },
       "has ports of `authz.listen`",
     ],
+    [{ "authz.aws.base_paths": ["/shop/"] }, "must be a path such as `/shop`"],
+    [{ "authz.aws.usage_identifier_header": "x-plan" }, "is not a header in `identity.headers`"],
+    [{ "authz.spop_listen": "127.0.0.1:9392" }, "nobody may ask"],
+    [
+      { "authz.spop_listen": "10.0.0.1:9392", "authz.http_callers": ["10.0.0.1"] },
+      "must be a loopback address",
+    ],
+    [{ "authz.spop_listen": "proxy:9392", "authz.http_callers": ["10.0.0.1"] }, "must be a loopback address"],
+    [
+      { ...listens, "authz.spop_listen": "127.0.0.1:9292", "authz.http_callers": ["127.0.0.1"] },
+      "has ports of another listener",
+    ],
+    [
+      { "authz.spop_listen": "127.0.0.1:9191", "authz.http_callers": ["127.0.0.1"] },
+      "has ports of another listener",
+    ],
     [{ "gateway.cluster.coordination": "redis" }, "must be one of `local`, `control_plane`, not `redis`"],
     [{ "gateway.cluster.coordination": "control_plane" }, "needs `control_plane.url`"],
   ];
@@ -32,5 +48,9 @@ describe("configuration: who asks for decisions over HTTP, and the fleet", () =>
   it("is taken with addresses and networks", () => {
     const result = load({ ...listens, "authz.http_callers": ["127.0.0.1", "::1", "10.0.0.0/8"] });
     assert.ok(result.ok, result.ok ? "" : result.errors);
+    for (const listen of ["127.0.0.1:9392", "[::1]:9392"]) {
+      const spop = load({ "authz.spop_listen": listen, "authz.http_callers": ["127.0.0.1"] });
+      assert.ok(spop.ok, spop.ok ? "" : spop.errors);
+    }
   });
 });

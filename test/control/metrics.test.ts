@@ -32,6 +32,10 @@ describe("metrics of a control plane that runs alone", () => {
           assert.ok(body.includes(exhausted(workload, 0)), body);
         const names = [...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
         assert.deepEqual(names.sort(), [
+          "gatehouse_api_access_log_dropped_total",
+          "gatehouse_api_refused_calls_total",
+          "gatehouse_api_request_duration_seconds",
+          "gatehouse_api_requests_total",
           "gatehouse_database_pool_exhausted_total",
           "gatehouse_database_turns_refused_total",
           "gatehouse_gateways",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { compileSet } from "../../src/cli/policy-sets.ts";
-import { createSuiteSubject } from "../../src/cli/suite-subject.ts";
+import { createSuiteSubject } from "../../src/decision/explain/index.ts";
 import { startDemoApplication } from "../../src/demo/application.ts";
 import { PEOPLE, personOfRole, type DemoRole } from "../../src/demo/people.ts";
 import type { PathRuleIR, PolicySetIR } from "../../src/policy/index.ts";

@@ -14,7 +14,18 @@ import { CHECK_SETTINGS_HOLES } from "./holes/check-settings.ts";
 import { PLANS_HOLES } from "./holes/plans.ts";
 import { CLIENT_HOLES } from "./holes/client.ts";
 import { TRANSPORT_HOLES } from "./holes/transport.ts";
-import type { Hole, NamedHole, World } from "./holes/support.ts";
+import {
+  BODY_CHECK,
+  both,
+  otherService,
+  EXT_AUTHZ,
+  http3Listener,
+  inScopes,
+  PER_ROUTE,
+  type Hole,
+  type NamedHole,
+  type World,
+} from "./holes/support.ts";
 
 const HOLES: readonly NamedHole[] = [
   ...COVERAGE_HOLES,
@@ -116,6 +127,59 @@ describe("doctor: holes in a running Envoy", () => {
     assert.deepEqual(found, codes, JSON.stringify(findings, null, 1));
     for (const { where, detail } of findings) assert.ok(where !== "" && detail !== "");
   }
+
+  it("finds none over HTTP/3 without early data, nor where routes are in scopes", async () => {
+    const { config, bootstrap } = bootstrapWith({ plant: () => undefined });
+    bootstrap.static_resources.listeners.push(http3Listener(bootstrap, world, false));
+    inScopes(bootstrap);
+    const facts = await factsOf(bootstrap, config, { lua: luaOfRelease(folder) });
+    assertFound(diagnose(facts), []);
+    assert.deepEqual(
+      facts.envoy?.chains.map(({ where }) => where.split(" / ").at(-1)),
+      ["scope first", "scope second", "filter chain 0"],
+    );
+  });
+
+  describe("where Envoy asks another service as well", () => {
+    let facts: Facts;
+    before(async () => {
+      const { config, bootstrap } = bootstrapWith({
+        plant: (b) => {
+          b.static_resources.clusters.push(otherService(b));
+          for (const check of both(b)) check.grpc_service.envoy_grpc.cluster_name = "opa";
+          const ours = structuredClone(b.static_resources.listeners[0]);
+          ours.name = "ours";
+          const [manager] = ours.filter_chains[0].filters;
+          for (const { name, typed_config: check } of manager.typed_config.http_filters)
+            if ([EXT_AUTHZ, BODY_CHECK].includes(name as string))
+              check.grpc_service.envoy_grpc.cluster_name = "ext_authz";
+          const route = manager.typed_config.route_config.virtual_hosts[0].routes.at(-1);
+          for (const name of [EXT_AUTHZ, BODY_CHECK])
+            route.typed_per_filter_config[name] = {
+              "@type": PER_ROUTE,
+              check_settings: { grpc_service: { envoy_grpc: { cluster_name: "opa" } } },
+            };
+          b.static_resources.listeners.push(ours);
+        },
+      });
+      facts = await factsOf(bootstrap, config, { lua: luaOfRelease(folder) });
+    });
+
+    it("says that it cannot tell which one is Gatehouse", () => {
+      assertFound(diagnose(facts), ["EXT_AUTHZ_ASKS_OTHERS"]);
+    });
+
+    it("counts only what asks the one that was named", () => {
+      const findings = diagnose({ ...facts, authzCluster: "ext_authz" });
+      const found = findings.map(({ code, where }) => `${code} ${where.split(" / ")[0] ?? ""}`);
+      assert.ok(found.includes("EXT_AUTHZ_OFF_ON_ROUTE listener ours"), found.join("\n"));
+      assert.ok(
+        found.some((one) => one.startsWith("EXT_AUTHZ_MISSING ") && !one.endsWith("listener ours")),
+        found.join("\n"),
+      );
+      assert.ok(!found.some((one) => one.startsWith("EXT_AUTHZ_ASKS_OTHERS")));
+    });
+  });
 
   it("has a test for each problem that a configuration of Envoy can have", () => {
     const elsewhere: ProblemCode[] = [

@@ -38,6 +38,8 @@ describe("storage: advisory locks", () => {
           customers: 518_741_304,
           users: 518_741_305,
           policies: 518_741_306,
+          gateways: 518_741_307,
+          webhooks: 518_741_308,
         },
         { inUse: 1, settingUp: 2 },
       ],

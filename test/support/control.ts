@@ -126,7 +126,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
     databaseNow: options.databaseNow ?? (() => Promise.resolve(new Date(clock()))),
     log: createLog({ level: "error", name: "control" }),
   };
-  const server = createApiServer();
+  const { server } = await createApiServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   context.settings = { ...context.settings, publicUrl: options.settings?.publicUrl ?? url };

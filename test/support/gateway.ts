@@ -40,6 +40,8 @@ export interface GatewayOptions {
   readonly nodes?: number;
   /** Do not wait for the ready line. */
   readonly unready?: boolean;
+  /** NODE_OPTIONS of all its processes. */
+  readonly nodeOptions?: string;
 }
 
 /** Starts a gateway on free ports and waits for its ready line. */
@@ -72,7 +74,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 
   const child = spawn(process.execPath, [CLI, "gateway", "--config", file], {
     cwd: directory,
-    env: { ...process.env, ENVOY_BIN: await envoyBinary() },
+    env: {
+      ...process.env,
+      ENVOY_BIN: await envoyBinary(),
+      ...(options.nodeOptions !== undefined && { NODE_OPTIONS: options.nodeOptions }),
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

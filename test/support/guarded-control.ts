@@ -59,7 +59,7 @@ export function bearer(key: string): Readonly<Record<string, string>> {
 
 /** Makes a key as the command line does. */
 export function makeKey(
-  { context }: RunningControl,
+  { context }: Pick<RunningControl, "context">,
   fields: Partial<NewApiKey> = {},
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { environment } = context.settings;

@@ -30,6 +30,7 @@ export function policiesInProcess(config: GatewayConfig, runtime: string): Polic
     },
     runtime,
     corsFile: join(runtime, "cors.json"),
+    gateway: "test",
     rolloutChanged: () => undefined,
     metrics: createMetrics(),
     log: createLog({ level: "error", name: "test" }),

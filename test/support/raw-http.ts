@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 /** One HTTP/1.1 answer. */
 export interface RawAnswer {
@@ -12,11 +13,23 @@ export interface RawAnswer {
  * Sends exactly these bytes (latin1) over a new connection, and reads until the other side closes or an answer is whole.
  * For requests that no HTTP client would send.
  *
+ * @param by - over TLS to the host of that name, from another address
  * @throws when nothing comes back within `timeoutMs`, or what comes is no HTTP answer
  */
-export function sendRaw(port: number, request: string, timeoutMs = 60_000): Promise<RawAnswer> {
+export function sendRaw(
+  port: number,
+  request: string,
+  timeoutMs = 60_000,
+  by: { readonly tls?: string; readonly from?: string } = {},
+): Promise<RawAnswer> {
+  const { tls, from } = by;
   return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(request, "latin1")));
+    const place = { port, host: "127.0.0.1", ...(from !== undefined && { localAddress: from }) };
+    const send = () => socket.write(Buffer.from(request, "latin1"));
+    const socket =
+      tls === undefined
+        ? connect(place, send)
+        : connectTls({ ...place, servername: tls, rejectUnauthorized: false }, send);
     let received = "";
     const done = (answer: RawAnswer | undefined) => {
       clearTimeout(timer);
@@ -28,7 +41,7 @@ export function sendRaw(port: number, request: string, timeoutMs = 60_000): Prom
     const timer = setTimeout(() => {
       done(undefined);
     }, timeoutMs);
-    socket.on("data", (chunk) => {
+    socket.on("data", (chunk: Buffer) => {
       received += chunk.toString("latin1");
       const answer = parseAnswer(received, false);
       if (answer !== undefined) done(answer);
@@ -64,6 +77,7 @@ function parseAnswer(text: string, ended: boolean): RawAnswer | undefined {
   }
   const body = text.slice(split + 4);
   const length = headers["content-length"];
-  const whole = length === undefined ? body.endsWith("0\r\n\r\n") : body.length >= Number(length);
+  const whole =
+    status === 101 || (length === undefined ? body.endsWith("0\r\n\r\n") : body.length >= Number(length));
   return whole || ended ? { status, headers, body } : undefined;
 }

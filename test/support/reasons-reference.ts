@@ -49,7 +49,8 @@ const CLOSINGS = `
 The code and reason of the CLOSE that both sides get; the record of the connection has them in \`closed\`. A connection that
 violates the protocol is closed with the code for that (1002, 1003, 1007, 1009), and GraphQL's subprotocols have their own codes:
 4400 for messages that are none, 4401, 4408 and 4429 for \`connection_init\` too late or twice, and 4403 with the code of a denial
-for a token in it that is refused.
+for a token in it that is refused. A GraphQL connection is closed with 4403 instead of 1008: after 4403, graphql-ws connects
+again with new parameters, and after 1008 it gives up.
 
 | reason | code | |
 |---|---|---|

@@ -1,5 +1,7 @@
 /** Where each run of mocha leaves its results, in a file named after its group. */
 export const RESULTS = "coverage/results";
+/** Ending of files there that say which tests were left out, and why. */
+export const LEFT_OUT = ".left-out";
 /** How many of the slowest tests are told. */
 export const SLOWEST = 10;
 

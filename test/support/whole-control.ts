@@ -12,6 +12,7 @@ import { allRoutes } from "../../src/control/routes.ts";
 import { createSecretBox } from "../../src/control/platform/secret-box.ts";
 import { createUnits } from "../../src/control/platform/unit.ts";
 import { unitWriters } from "../../src/control/unit-writers.ts";
+import { closeDatabase, openDatabase } from "../../src/storage/index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { send, TEST_SETTINGS, type RunningControl } from "./control.ts";
 import { testDatabase } from "./database.ts";
@@ -43,6 +44,14 @@ export interface WholeOptions {
   readonly clock?: () => number;
 }
 
+/**
+ * The connection for key look-ups. A unit of work needs one while it holds its own: with one pool for both, units that
+ * wait for each other use all of it.
+ */
+export function openKeys(context: ControlContext, url: string): ControlContext {
+  return { ...context, db: openDatabase(url, { poolSize: 1, applicationName: "test keys" }) };
+}
+
 /** Starts one environment on a database of its own; without limits unless `settings` has some. */
 export async function startWholeControl(options: WholeOptions = {}): Promise<WholeControl> {
   const database = await testDatabase();
@@ -61,7 +70,8 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
     databaseNow: () => Promise.resolve(new Date(clock())),
     log: createLog({ level: "error", name: "control" }),
   };
-  const composed = await composeEnvironment(context);
+  const keys = openKeys(context, database.url);
+  const composed = await composeEnvironment(context, { workloads: { keys } });
   serveOn(server, composed.application, clock);
   // the same table once more, to look at; nobody waits on this feed
   const feed = createGatewayFeed(context);
@@ -79,6 +89,7 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
       await new Promise((resolve) => server.close(resolve));
       await composed.close();
       await feed.close();
+      await closeDatabase(keys.db);
       await database.close();
     },
   };

@@ -224,6 +224,30 @@ describe("following: state feed", () => {
     assert.equal(feed.current.sessionEnded("ses_9"), true);
   });
 
+  it("asks at once for what is older than wanted, and is ready with the answer or the failure", async () => {
+    const feed = await started();
+    const asked = () => plane.askedFor("state").length;
+    await eventually("it waits", () => asked() === 2);
+    plane.before = ({ query }) => {
+      // an answer without news that is not held, as for a process that does not wait
+      query.set("wait", "0");
+    };
+    await feed.freshen(1_000);
+    assert.equal(asked(), 2);
+    now += 1_001;
+    await feed.freshen(1_000);
+    assert.ok(asked() > 2);
+    assert.equal((await metrics.feedTime.get()).values[0]?.value, now / 1000);
+    plane.fault = () => ({ status: 500 });
+    now += 1_001;
+    await feed.freshen(1_000);
+    assert.ok((await failures()) > 0);
+    now += 1_001;
+    const waiting = feed.freshen(1_000);
+    feed.close();
+    await waiting;
+  });
+
   it("does not apply changes to nothing", async () => {
     plane.setCustomer(suspended("cus_1"));
     plane.fault = () => ({ body: JSON.stringify({ success: true, data: plane.changesSince(0) }) });

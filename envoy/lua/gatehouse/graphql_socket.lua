@@ -152,13 +152,17 @@ function Socket:is_waiting() return self.identify ~= nil and not self.initiated 
 
 -- Nothing but `connection_init` passes first. -> what becomes of the message, or nil if it is evaluated like any other
 function Socket:initiate(text, kind)
-  if kind ~= graphql_init.INIT then
-    if self.initiated or graphql_init.EARLIER[kind] then return nil end
-    return close(4401, "connection_init must come first")
+  local is_init = kind == graphql_init.INIT
+  if self.initiated then
+    return is_init and close(4429, "too many initialisation requests") or nil
   end
-  if self.initiated then return close(4429, "too many initialisation requests") end
+  if not is_init and not graphql_init.EARLIER[kind] then return close(4401, "connection_init must come first") end
+  -- the filter in front reads no more than this, so it has not seen what comes behind
+  if #text > contract.INIT_BYTES then
+    return close(1009, is_init and "connection_init is too large" or "too large before connection_init")
+  end
+  if not is_init then return nil end
   self.initiated = true
-  if #text > contract.INIT_BYTES then return close(1009, "connection_init is too large") end
   local answer = self.identify()
   if not answer then return { close = 1013, reason = CLOSE.SERVICE_UNAVAILABLE, policy = true } end
   local refused = answer.refused

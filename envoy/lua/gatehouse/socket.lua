@@ -75,11 +75,15 @@ end
 -- Whether the client still has to say who it is.
 function Socket:is_waiting() return self.graphql ~= nil and self.graphql:is_waiting() end
 
+-- "Forbidden" of GraphQL clients (graphql-ws): they connect again after it, with another token. After 1008 they never do.
+local FORBIDDEN = 4403
+
 -- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE in place of its next bytes.
 -- The first call counts.
 function Socket:close(code, reason, by)
   if self.closing then return end
   if not frames.is_close_code(code) then code = 1008 end
+  if code == 1008 and self.plan.graphql then code = FORBIDDEN end
   self.closing = { code = code, reason = tostring(reason or "") }
   self.closed = self.closed or { code = code, reason = self.closing.reason, by = by }
 end

@@ -31,12 +31,17 @@ local function random(n)
   return urandom:read(n)
 end
 
--- What the filter in front has noted about the client, without leaving it in the metadata, which is logged.
+-- What the filter in front has noted about the client, without leaving it in the metadata, which is logged. The token may have
+-- expired since the service looked at it.
 local function identify(handle)
   local notes = stream.notes(handle)
   local text = notes and notes[NOTE.identified]
   stream.note(handle, NOTE.identified, "")
-  return graphql_init.answer(text)
+  local answer = graphql_init.answer(text)
+  if answer and answer.plan and os.time() >= answer.expires_at then
+    return { refused = { code = 1008, reason = CLOSE.TOKEN_EXPIRED } }
+  end
+  return answer
 end
 
 local function make(handle, plan, decision)

@@ -4,7 +4,7 @@ import { invalidCustomer } from "../platform/errors.ts";
 import type { EventType } from "../platform/events.ts";
 import { ok, page, readRoute, type Answer, type Call, type Route } from "../platform/frame/route.ts";
 import { keptSince } from "./records/partitions.ts";
-import { readTrail } from "./records/trail.ts";
+import { readTrail, TRAIL_HEADERS } from "./records/trail.ts";
 import { readDashboard } from "./dashboard.ts";
 import { countEvents, eventRows, type EventFilters, type EventRow } from "./events.ts";
 import {
@@ -30,7 +30,7 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       ...common,
       ...whose,
       path: "/analytics/dashboard",
-      operation: "readDashboard",
+      operation: "getAnalytics",
       summary: "Read the metrics of the dashboard",
       description: DASHBOARD,
       query: dashboardQuery,
@@ -50,6 +50,7 @@ export function analyticsRoutes(context: ControlContext): Route[] {
         "Newest first. Pages reach the first 10,000 events; the header `X-Next-Cursor` of a page is the `cursor` of the next one at any depth. `X-Total-Exact` is `false` if there are more than `total_items`, which is possible with `user_id`.",
       query: eventsQuery,
       answers: { 200: eventItems },
+      headers: TRAIL_HEADERS,
       paginated: true,
       read: (call) => readEvents(context, call),
     }),

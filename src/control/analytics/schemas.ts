@@ -39,16 +39,18 @@ export const eventsQuery = listQuery(["timestamp"], {
 export type EventsQuery = z.output<typeof eventsQuery>;
 
 /** As webhooks deliver it (specification, section 6). */
-export const eventItems = z.array(
-  z.object({
+const event = z
+  .object({
     id: z.string(),
     type: z.enum(EVENT_TYPES),
     timestamp: timestamp(),
     customer_id: z.string().nullable(),
     user_id: z.string().nullable(),
     data: z.looseObject({}),
-  }),
-);
+  })
+  .meta({ id: "Event" });
+
+export const eventItems = z.array(event);
 
 export const dashboardQuery = z.strictObject({
   from: timestampParameter().optional(),
@@ -73,60 +75,64 @@ export type DashboardQuery = z.output<typeof dashboardQuery>;
 const share = z.number().min(0).max(1).nullable();
 const milliseconds = z.number().nonnegative().nullable();
 
-export const dashboard = z.object({
-  from: timestamp(),
-  to: timestamp(),
-  interval: z.enum(["minute", "hour", "day"]),
-  customer_id: z.string().nullable(),
-  requests: z.object({ total: count, allowed: count, denied: count }),
-  by_reason: z.array(z.object({ decision: z.enum(["ALLOW", "DENY"]), reason: z.string(), requests: count })),
-  by_resource: z.object({
-    top: z.array(z.object({ resource: z.string().nullable(), requests: count, denied: count })),
-    other: z.object({ requests: count, denied: count }),
-  }),
-  by_customer: z
-    .object({
-      top: z.array(z.object({ customer_id: z.string().nullable(), requests: count, denied: count })),
+export const dashboard = z
+  .object({
+    from: timestamp(),
+    to: timestamp(),
+    interval: z.enum(["minute", "hour", "day"]),
+    customer_id: z.string().nullable(),
+    requests: z.object({ total: count, allowed: count, denied: count }),
+    by_reason: z.array(
+      z.object({ decision: z.enum(["ALLOW", "DENY"]), reason: z.string(), requests: count }),
+    ),
+    by_resource: z.object({
+      top: z.array(z.object({ resource: z.string().nullable(), requests: count, denied: count })),
       other: z.object({ requests: count, denied: count }),
-    })
-    .nullable()
-    .meta({ description: "null for a single customer." }),
-  over_time: z.array(
-    z.object({
-      start: timestamp(),
-      requests: count,
-      allowed: count,
-      denied: count,
-      sign_ins: count,
-      failures: count,
     }),
-  ),
-  sign_ins: z.object({ succeeded: count, failed: count, signed_out: count }),
-  policy_violations: count,
-  users: z.object({ active: count, last_day: count, last_week: count, last_month: count }),
-  sessions: z.object({ active: count }),
-  latency: z
-    .object({ measured: count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
-    .nullable()
-    .meta({ description: "Of decisions, at most 9 % too high; null for a single customer." }),
-  caches: z
-    .array(
+    by_customer: z
+      .object({
+        top: z.array(z.object({ customer_id: z.string().nullable(), requests: count, denied: count })),
+        other: z.object({ requests: count, denied: count }),
+      })
+      .nullable()
+      .meta({ description: "null for a single customer." }),
+    over_time: z.array(
       z.object({
-        name: z.string(),
-        hits: count,
-        misses: count,
-        evictions: count,
-        hit_rate: share,
-        eviction_rate: share,
+        start: timestamp(),
+        requests: count,
+        allowed: count,
+        denied: count,
+        sign_ins: count,
+        failures: count,
       }),
-    )
-    .nullable()
-    .meta({ description: "Of gateways; null for a single customer." }),
-  audit: z
-    .object({ decided: count, recorded: count, dropped: count })
-    .nullable()
-    .meta({ description: "As reported by gateways; null for a single customer." }),
-});
+    ),
+    sign_ins: z.object({ succeeded: count, failed: count, signed_out: count }),
+    policy_violations: count,
+    users: z.object({ active: count, last_day: count, last_week: count, last_month: count }),
+    sessions: z.object({ active: count }),
+    latency: z
+      .object({ measured: count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
+      .nullable()
+      .meta({ description: "Of decisions, at most 9 % too high; null for a single customer." }),
+    caches: z
+      .array(
+        z.object({
+          name: z.string(),
+          hits: count,
+          misses: count,
+          evictions: count,
+          hit_rate: share,
+          eviction_rate: share,
+        }),
+      )
+      .nullable()
+      .meta({ description: "Of gateways; null for a single customer." }),
+    audit: z
+      .object({ decided: count, recorded: count, dropped: count })
+      .nullable()
+      .meta({ description: "As reported by gateways; null for a single customer." }),
+  })
+  .meta({ id: "Analytics" });
 export type Dashboard = z.input<typeof dashboard>;
 
 export const usersQuery = listQuery(
@@ -140,8 +146,8 @@ export type UsersQuery = z.output<typeof usersQuery>;
 
 const activity = { requests: count, denied: count, sign_ins: count };
 
-export const userItems = z.array(
-  z.object({
+const userActivity = z
+  .object({
     user_id: z.string(),
     customer_id: z.string().nullable(),
     email: z.string().nullable(),
@@ -150,5 +156,7 @@ export const userItems = z.array(
     first_seen_at: timestamp(),
     last_seen_at: timestamp(),
     recent: z.object(activity).meta({ description: "Of the last 30 days (UTC), today included." }),
-  }),
-);
+  })
+  .meta({ id: "UserActivity" });
+
+export const userItems = z.array(userActivity);

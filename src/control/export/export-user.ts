@@ -18,38 +18,40 @@ import { presentUsers } from "../resources/users/service.ts";
 import type { UserRow } from "../resources/users/store.ts";
 
 /** Everything that is kept of one user. */
-export const userExport = z.object({
-  exported_at: timestamp(),
-  user: userData.extend({
-    claimed: z.record(z.string(), z.unknown()).nullable().meta({
-      description:
-        "All claims of the identity provider at `claimed_at`; `null` if they are those in `profile`.",
+export const userExport = z
+  .object({
+    exported_at: timestamp(),
+    user: userData.extend({
+      claimed: z.record(z.string(), z.unknown()).nullable().meta({
+        description:
+          "All claims of the identity provider at `claimed_at`; `null` if they are those in `profile`.",
+      }),
+      claimed_at: timestamp().nullable().meta({
+        description: "If it differs from `last_sign_in_at`, `profile` has all claims of the last sign-in.",
+      }),
     }),
-    claimed_at: timestamp().nullable().meta({
-      description: "If it differs from `last_sign_in_at`, `profile` has all claims of the last sign-in.",
-    }),
-  }),
-  activity: z
-    .object({
-      requests: z.int(),
-      denied: z.int(),
-      sign_ins: z.int(),
-      first_seen_at: timestamp(),
-      last_seen_at: timestamp(),
-    })
-    .nullable(),
-  sessions: sessionSchema.array(),
-  events: eventItems,
-  refusals: eventItems.describe(
-    "sign-ins refused before the user existed, found by the `sub` of the identity provider",
-  ),
-  decisions: logEntries.describe(
-    "decisions on the user's requests, and their outcomes; without `trace` and `detail`, which may contain data about others, and with the e-mail addresses of others as `***`",
-  ),
-  changes: logEntries.describe(
-    "changes to the user and to their sessions; the person or key that made a change is identified only by id",
-  ),
-});
+    activity: z
+      .object({
+        requests: z.int(),
+        denied: z.int(),
+        sign_ins: z.int(),
+        first_seen_at: timestamp(),
+        last_seen_at: timestamp(),
+      })
+      .nullable(),
+    sessions: sessionSchema.array(),
+    events: eventItems,
+    refusals: eventItems.describe(
+      "sign-ins refused before the user existed, found by the `sub` of the identity provider",
+    ),
+    decisions: logEntries.describe(
+      "decisions on the user's requests, and their outcomes; without `trace` and `detail`, which may contain data about others, and with the e-mail addresses of others as `***`",
+    ),
+    changes: logEntries.describe(
+      "changes to the user and to their sessions; the person or key that made a change is identified only by id",
+    ),
+  })
+  .meta({ id: "UserExport" });
 
 const CHUNK = 1_000;
 
@@ -152,7 +154,7 @@ async function* refusalsOf(refusals: Knex.QueryBuilder, { subject }: UserRow): A
 /** What a rule has looked up may be about others: their attributes stand in the explanation. */
 async function* decisionsOf(rows: Knex.QueryBuilder, user: UserRow): AsyncGenerator {
   for await (const row of exportTrail<AuditRow>(rows, "audit_records", { order: "asc" })) {
-    const { trace, detail, ...entry } = entryOf(row);
+    const { trace, detail, candidate_detail, ...entry } = entryOf(row);
     // of an outcome it is a code
     const kept = row.kind === "decision" ? { ...entry, ...ownInputs(entry["inputs"]) } : { ...entry, detail };
     yield JSON.parse(JSON.stringify(kept), (_, value: unknown) =>

@@ -1,6 +1,6 @@
 import type { BackgroundWork, ControlContext } from "../platform/context.ts";
 import { ChangeSignal } from "./change-signal.ts";
-import { SharedStates, type SharedState } from "./shared-states.ts";
+import { SharedStates, type SharedState, type SharedStatesOptions } from "./shared-states.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** The response for a gateway. */
@@ -16,16 +16,14 @@ export interface GatewayFeed extends BackgroundWork {
    * @param after - the cursor of the gateway's last response
    * @param waitMs - how long to wait if there are no changes after it
    * @param gone - aborted when the gateway has disconnected
+   * @param pages - whether a complete state may come in pages
    */
-  read(after: string | undefined, waitMs: number, gone: AbortSignal): Promise<FeedAnswer>;
+  read(after: string | undefined, waitMs: number, gone: AbortSignal, pages: boolean): Promise<FeedAnswer>;
   /** Waits for this gateway's turn: a thousand responses at once would delay all other requests. */
   turn(): Promise<void>;
 }
 
-export interface GatewayFeedOptions {
-  /** Maximum number of changes per response. */
-  readonly pageChanges?: number;
-}
+export type GatewayFeedOptions = Omit<SharedStatesOptions, "db" | "clock">;
 
 /** Opens no connection before a request waits. Closing it ends all waiting requests. */
 export function createGatewayFeed(
@@ -36,7 +34,7 @@ export function createGatewayFeed(
   const states = new SharedStates({ db, clock, ...options });
   const turns = new TurnQueue();
   return {
-    async read(after, waitMs, gone) {
+    async read(after, waitMs, gone, pages) {
       const end = performance.now() + waitMs;
       const { interruptions } = signal;
       for (let waited = false; ; waited = true) {
@@ -44,7 +42,7 @@ export function createGatewayFeed(
         const { generation } = signal;
         // a request that does not wait gets the state of now; without notifications, only reading shows changes
         const fresh = waitMs === 0 || !signal.isListening;
-        const state = await states.read(after, generation, fresh);
+        const state = await states.read(after, generation, { fresh, pages });
         const left = end - performance.now();
         if (state.complete || state.cursor !== after || left <= 0 || gone.aborted || signal.closed)
           return { state, waited };

@@ -2,29 +2,30 @@ import type { Knex } from "knex";
 import type { StateData } from "../../protocol/index.ts";
 import type { CustomerState } from "../../customer-state/index.ts";
 import type { GatewayChange } from "../platform/gateway-change.ts";
-import { deletedCustomerIds } from "../resources/erasure/deleted-customers.ts";
-import { customerStatesOf, unusualCustomerStates } from "../resources/policies/customer-states.ts";
-import { activePolicySets } from "../resources/policy-sets/store.ts";
+import { customerStatesOf } from "../resources/policies/customer-states.ts";
+import { policySetStates } from "../resources/policy-sets/gateway-states.ts";
+import { readPage } from "./complete-pages.ts";
 import { cursorOf, readExtent, resumeFrom, type FeedPosition } from "./cursor.ts";
+import { pageCursorOf, type PagePlace } from "./page-cursor.ts";
+import {
+  endedSessionOf,
+  stateOfUser,
+  USER_FIELDS,
+  type EndedSession,
+  type UserRecord,
+  type UserState,
+} from "./unusual-entries.ts";
 
 /** The state that a gateway decides by in addition to its policy set: complete, or the changes. */
 export interface GatewayState extends StateData {
   /** The newest change that the database held when this was read; not sent. */
   readonly end: number;
 }
-type UserState = StateData["users"][number];
-
-interface EndedSession {
-  readonly session_id: string;
-  readonly until: Date;
-}
 
 /** Changes in one answer: reading and writing them takes others' time at both ends, and each follower's round trip does, too. */
 export const PAGE_CHANGES = 10_000;
 /** A gateway that is further behind gets the complete state, whose size depends only on non-default entries. */
 export const MAX_BEHIND = 100_000;
-/** A deleted user is listed for longer than any access token lives. */
-const DELETED_LISTED_MS = 2 * 86_400_000;
 
 /** State and cursor are of one snapshot of the database. */
 const SNAPSHOT = { isolationLevel: "repeatable read", readOnly: true } as const;
@@ -59,14 +60,49 @@ export function readChanges(
   }, SNAPSHOT);
 }
 
-/** Reads the complete state: what differs from an active customer without policies, an active user, and a session that goes on. */
+/**
+ * Reads the complete state: what differs from an active customer without policies, an active user, and a session that goes
+ * on. In one answer for followers of earlier releases.
+ */
 export function readCompleteState(db: Knex, now: Date): Promise<GatewayState> {
   return db.transaction(async (trx) => {
     const extent = await readExtent(trx);
     const { end } = extent;
-    return { cursor: cursorOf(end, extent), complete: true, end: end.seq, ...(await everything(trx, now)) };
+    const { next: _, ...content } = await readPage(trx, now, BEGINNING, EVERYTHING);
+    return { cursor: cursorOf(end, extent), complete: true, end: end.seq, ...content };
   }, SNAPSHOT);
 }
+
+/**
+ * Reads one page of the complete state. Pages are read at different moments: a follower that has all of them reads the changes
+ * since the first one, from the cursor of the last.
+ *
+ * @param place - absent for the first page
+ * @returns `undefined` if what has changed since the first page can no longer be determined
+ */
+export function readCompletePage(
+  db: Knex,
+  now: Date,
+  place: PagePlace | undefined,
+  entries: number = PAGE_CHANGES,
+): Promise<GatewayState | undefined> {
+  return db.transaction(async (trx) => {
+    const extent = await readExtent(trx);
+    if (place !== undefined && (await resumeFrom(trx, place.end, extent)) === undefined) return undefined;
+    const { end } = place ?? extent;
+    const { next, ...content } = await readPage(trx, now, place ?? BEGINNING, entries);
+    return {
+      cursor: next === undefined ? cursorOf(end, extent) : pageCursorOf({ end, ...next }),
+      complete: place === undefined,
+      ...(next !== undefined && { more: true }),
+      end: extent.end.seq,
+      ...content,
+    };
+  }, SNAPSHOT);
+}
+
+const BEGINNING = { section: 0, after: "" };
+const EVERYTHING = Number.MAX_SAFE_INTEGER;
 
 interface ChangeRow extends FeedPosition {
   readonly type: GatewayChange["type"];
@@ -87,31 +123,6 @@ function changesSince(trx: Knex, from: FeedPosition, most: number): Promise<Chan
 
 type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
 
-async function everything(trx: Knex, now: Date): Promise<Content> {
-  // one after the other: a transaction has one connection
-  const customers = await unusualCustomerStates(trx, now);
-  const sessions = await trx("gateway_changes")
-    .where("type", "session_ended")
-    .where("until", ">", now)
-    .groupBy("session_id")
-    .orderBy("session_id")
-    .select<EndedSession[]>("session_id", trx.raw("max(until) as until"));
-  const suspended = await trx("users")
-    .whereNull("deleted_at")
-    .where("status", "suspended")
-    .select<UserRecord[]>(USER_FIELDS);
-  const deleted = await trx("users")
-    .where("deleted_at", ">", new Date(now.getTime() - DELETED_LISTED_MS))
-    .select<UserRecord[]>(USER_FIELDS);
-  return {
-    customers,
-    customers_deleted: await deletedCustomerIds(trx),
-    sessions_ended: sessions.map(endedSessionOf),
-    users: [...suspended, ...deleted].map(stateOfUser),
-    policy_sets: await activePolicySets(trx),
-  };
-}
-
 async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise<Content> {
   const customerIds = named(changes, "customer_changed", "customer_id");
   const userIds = named(changes, "user_changed", "user_id");
@@ -121,7 +132,7 @@ async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise
     customers_deleted: [],
     sessions_ended: endedSessions(changes).map(endedSessionOf),
     users: await usersNow(trx, userIds, changes),
-    policy_sets: names.length === 0 ? [] : await activePolicySets(trx, names),
+    policy_sets: names.length === 0 ? [] : await policySetStates(trx, names),
   };
 }
 
@@ -144,10 +155,6 @@ function endedSessions(changes: readonly ChangeRow[]): EndedSession[] {
   return [...byId.values()];
 }
 
-function endedSessionOf({ session_id, until }: EndedSession): StateData["sessions_ended"][number] {
-  return { session_id, until: until.toISOString() };
-}
-
 async function customersNow(trx: Knex, ids: readonly string[]): Promise<CustomerState[]> {
   if (ids.length === 0) return [];
   const states = await customerStatesOf(trx, ids);
@@ -159,14 +166,6 @@ function deletedCustomer(id: string): CustomerState {
   const authentication = { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] };
   return { id, status: "deleted", authentication, policy_sets: [] };
 }
-
-interface UserRecord {
-  readonly id: string;
-  readonly customer_id: string;
-  readonly status: "active" | "suspended";
-  readonly deleted_at: Date | null;
-}
-const USER_FIELDS = ["id", "customer_id", "status", "deleted_at"];
 
 async function usersNow(
   trx: Knex,
@@ -182,8 +181,4 @@ async function usersNow(
   return ids.map(
     (id) => found.get(id) ?? { id, customer_id: customerOf.get(id) ?? "", status: "deleted" as const },
   );
-}
-
-function stateOfUser({ id, customer_id, status, deleted_at }: UserRecord): UserState {
-  return { id, customer_id, status: deleted_at === null ? status : "deleted" };
 }

@@ -4,6 +4,7 @@ import {
   GATEWAY_ROUTES,
   policySetData,
   policySetParams,
+  policySetVersionParams,
   stateData,
   stateQuery,
   userData,
@@ -15,7 +16,7 @@ import { findCustomer } from "../tenancy/customers.ts";
 import { ApiError } from "../platform/errors.ts";
 import { ok, readRoute, type Route } from "../platform/frame/route.ts";
 import { findPresentedKeys, statusOfKey } from "../resources/api-keys/store.ts";
-import { requireActiveVersion } from "../resources/policy-sets/service.ts";
+import { requireActiveVersion, requireVersion } from "../resources/policy-sets/service.ts";
 import { claimPolicyOf } from "../tenancy/claim-policy.ts";
 import { effectiveAttributes, findUser } from "../resources/users/store.ts";
 import type { GatewayFeed } from "./feed.ts";
@@ -34,12 +35,17 @@ export function gatewayRoutes(context: ControlContext, feed: GatewayFeed): Route
       operation: "followState",
       summary: "Sync the state that gateways decide by",
       description:
-        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and open sessions. With `after`: the changes since then, in commit order; the request waits up to `wait` seconds for the first change. Many changes are split into pages: `more` means that another page follows `cursor`. Compressed for clients that accept gzip.",
+        "Without `after`, or with a cursor that is too old: the complete state, as far as it differs from active customers without policies, active users and open sessions. With `after`: the changes since then, in commit order; the request waits up to `wait` seconds for the first change. Many changes are split into pages: `more` means that another page follows `cursor`. With `pages`, a complete state also comes in pages: the first one is `complete`, and nothing of it counts before the last one has arrived. Compressed for clients that accept gzip.",
       query: stateQuery,
       answers: { 200: stateData },
       async read(call) {
         const { query, signal } = call;
-        const { state, waited } = await feed.read(query.after, query.wait * 1000, signal);
+        const { state, waited } = await feed.read(
+          query.after,
+          query.wait * 1000,
+          signal,
+          query.pages !== undefined,
+        );
         // without a wait, the caller has just been identified
         if (waited) await call.identifyAgain();
         if (query.wait > 0) await feed.turn();
@@ -56,6 +62,17 @@ export function gatewayRoutes(context: ControlContext, feed: GatewayFeed): Route
       answers: { 200: policySetData },
       errors: ["POLICY_SET_NOT_FOUND"],
       read: async ({ params }) => ok(await requireActiveVersion(db, params.name)),
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: GATEWAY_ROUTES.policySetVersion,
+      operation: "getPolicySetVersionForGateway",
+      summary: "Read a version of a policy set, such as the candidate of a rollout",
+      params: policySetVersionParams,
+      answers: { 200: policySetData },
+      errors: ["POLICY_SET_NOT_FOUND"],
+      read: async ({ params: { name, version } }) => ok(await requireVersion(db, name, version)),
     }),
     readRoute({
       ...common,

@@ -35,6 +35,8 @@ export interface ControlSettings {
     readonly analytics: number;
   };
   readonly redisUrl?: string;
+  /** The HTTP proxy through which webhooks are sent and providers are asked. */
+  readonly egressProxy?: string;
   readonly webhooks: {
     /** Whether receivers may be at private, loopback and link-local addresses, and reached over http. */
     readonly allowPrivateTargets: boolean;

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   INSUFFICIENT_SCOPE: { status: 403, message: "the API key's scope does not permit this" },
   INSUFFICIENT_ROLE: { status: 403, message: "the dashboard user's role does not permit this" },
   CUSTOMER_KEY_NOT_ALLOWED: { status: 403, message: "the API key is limited to one customer" },
+  ADDRESS_NOT_ALLOWED: { status: 403, message: "the API key may not be used from this address" },
   CSRF_TOKEN_INVALID: { status: 403, message: "the CSRF token is missing or belongs to another session" },
   CUSTOMER_SUSPENDED: { status: 403, message: "the customer is suspended or archived" },
   USER_SUSPENDED: { status: 403, message: "the user is suspended" },
@@ -48,6 +49,7 @@ export const ERROR_CODES = {
   INVALID_CUSTOMER: { status: 404, message: "the customer does not exist" },
   POLICY_NOT_FOUND: { status: 404, message: "the policy does not exist" },
   POLICY_SET_NOT_FOUND: { status: 404, message: "the policy set or its version does not exist" },
+  ROLLOUT_NOT_FOUND: { status: 404, message: "the policy set has had no rollout" },
   USER_NOT_FOUND: { status: 404, message: "the user does not exist" },
   SESSION_NOT_FOUND: { status: 404, message: "the session does not exist" },
   WEBHOOK_NOT_FOUND: { status: 404, message: "the webhook does not exist" },
@@ -109,6 +111,15 @@ export interface ErrorParts {
   /** Logged, never sent to the client. */
   readonly cause?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whose credentials were refused; for records, never sent. */
+  readonly caller?: RefusedCaller;
+}
+
+/** A key that is known, and does not permit this. */
+export interface RefusedCaller {
+  readonly kind: "api_key";
+  readonly id: string;
+  readonly customerId?: string;
 }
 
 /** An error for the client: its code and details. */
@@ -117,6 +128,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  readonly caller: RefusedCaller | undefined;
 
   constructor(code: ErrorCode, parts: ErrorParts = {}) {
     super(parts.message ?? ERROR_CODES[code].message, { cause: parts.cause });
@@ -125,6 +137,7 @@ export class ApiError extends Error {
     this.status = parts.status ?? ERROR_CODES[code].status;
     this.details = parts.details ?? {};
     this.headers = parts.headers ?? {};
+    this.caller = parts.caller;
   }
 }
 

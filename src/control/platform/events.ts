@@ -8,6 +8,10 @@ export const EVENT_TYPES = [
   "policy.violated",
   "policy.updated",
   "policy_set.published",
+  "policy_set.rollout_started",
+  "policy_set.rollout_changed",
+  "policy_set.rollout_promoted",
+  "policy_set.rollout_aborted",
   "customer.created",
   "customer.updated",
   "customer.suspended",
@@ -15,6 +19,7 @@ export const EVENT_TYPES = [
   "api_key.revoked",
   "gateway.lost",
   "gateway.diverged",
+  "gateway.lagging",
   "gateway.recovered",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -46,6 +51,15 @@ export interface EventData {
   readonly customer?: { readonly id: string; readonly name: string; readonly status: string };
   readonly policy?: { readonly id: string; readonly name: string; readonly type: string };
   readonly policy_set?: { readonly name: string; readonly version: string; readonly digest: string };
+  readonly rollout?: {
+    readonly id: string;
+    readonly mode: "shadow" | "enforce";
+    /** In effect after the change. */
+    readonly percentage: number;
+    /** Why it was aborted. */
+    readonly cause?: string;
+    readonly detail?: string;
+  };
   readonly api_key?: { readonly id: string; readonly name: string; readonly scope: string };
   /** Names and addresses are what the gateway says about itself. */
   readonly gateway?: {

@@ -14,6 +14,7 @@ export const ID_PREFIXES = {
   person: "per",
   policy: "pol",
   request: "req",
+  rollout: "rol",
   session: "ses",
   user: "usr",
   webhook: "whk",
@@ -26,6 +27,13 @@ export type IdKind = keyof typeof ID_PREFIXES;
  */
 export function newId(kind: IdKind): string {
   return typeid(ID_PREFIXES[kind]).toString();
+}
+
+const ANY_ID = new RegExp(`^(?:${Object.values(ID_PREFIXES).join("|")})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
+
+/** Whether a text has the form of an id of any kind. */
+export function isAnyId(text: string): boolean {
+  return ANY_ID.test(text);
 }
 
 /** The form of an id of a kind; nothing else can exist. */

@@ -1,4 +1,4 @@
-import type { AuditRecord, OutcomeRecord } from "../../protocol/index.ts";
+import type { AuditRecord, OutcomeRecord, ShadowRecord } from "../../protocol/index.ts";
 import { HIDDEN, MAX_READINGS, readingsOf, type Reading } from "../../text/index.ts";
 
 /**
@@ -41,9 +41,38 @@ export const IMPERSONAL_OUTCOME: readonly string[] = [
   "closed_by",
 ] satisfies readonly (keyof OutcomeRecord)[];
 
+/** The same for what a candidate would have decided differently: its detail may name values. */
+const IMPERSONAL_SHADOW: readonly string[] = [
+  "difference",
+  "policy_digest",
+  "decision",
+  "reason",
+  "candidate_policy_set",
+  "candidate_digest",
+  "candidate_decision",
+  "candidate_reason",
+  "candidate_rule",
+] satisfies readonly (keyof ShadowRecord)[];
+
+/** Members that are kept, by kind of record; for all other kinds those of an outcome. */
+export const IMPERSONAL_BY_KIND: Readonly<Record<"decision" | "shadow", readonly string[]>> = {
+  decision: IMPERSONAL_MEMBERS,
+  shadow: IMPERSONAL_SHADOW,
+};
+
 /** Members of an event's data that do not identify the person; `user`, `session` and `detail` are kept in part. */
 export const IMPERSONAL_DATA: readonly string[] = [
-  ...["customer", "policy", "policy_set", "api_key", "gateway", "webhook", "reason", "decision_id"],
+  ...[
+    "customer",
+    "policy",
+    "policy_set",
+    "rollout",
+    "api_key",
+    "gateway",
+    "webhook",
+    "reason",
+    "decision_id",
+  ],
   ...["count", "first_at", "last_at", "others"],
 ];
 
@@ -101,11 +130,12 @@ interface RecordedRow {
  * stays connected.
  */
 export function withoutPerson<Row extends RecordedRow>(row: Row): Row {
-  const isDecision = row.kind === "decision";
-  const kept = isDecision ? IMPERSONAL_MEMBERS : IMPERSONAL_OUTCOME;
+  const { kind } = row;
+  const hasResource = kind === "decision" || kind === "shadow";
+  const kept = hasResource ? IMPERSONAL_BY_KIND[kind] : IMPERSONAL_OUTCOME;
   const members = Object.entries(JSON.parse(row.record) as Record<string, unknown>);
   const record = JSON.stringify(Object.fromEntries(members.filter(([name]) => kept.includes(name))));
-  if (!isDecision) return { ...row, record };
+  if (!hasResource) return { ...row, record };
   return { ...row, client_ip: "", resource: withoutAddresses(row.resource), record };
 }
 

@@ -29,31 +29,37 @@ const described = {
 };
 
 /** The body of POST /sandbox/people. */
-export const newPerson = z.strictObject({
-  customer_id: pathId()
-    .nullable()
-    .default(null)
-    .meta({ description: "`null` if the person can sign in at every customer." }),
-  ...described,
-});
+export const newPerson = z
+  .strictObject({
+    customer_id: pathId()
+      .nullable()
+      .default(null)
+      .meta({ description: "`null` if the person can sign in at every customer." }),
+    ...described,
+  })
+  .meta({ id: "NewSandboxPerson" });
 export type NewPersonBody = z.output<typeof newPerson>;
 
 /** A person as it is answered. */
-export const person = z.object({
-  id: z.string(),
-  customer_id: z.string().nullable(),
-  email: z.string(),
-  name: z.string(),
-  role: z.string().nullable(),
-  department: z.string().nullable(),
-  permissions: z.array(z.string()),
-  attributes: z.record(z.string(), z.unknown()),
-  amr: z.array(z.string()),
-  created_at: timestamp(),
-});
+export const person = z
+  .object({
+    id: z.string(),
+    customer_id: z.string().nullable(),
+    email: z.string(),
+    name: z.string(),
+    role: z.string().nullable(),
+    department: z.string().nullable(),
+    permissions: z.array(z.string()),
+    attributes: z.record(z.string(), z.unknown()),
+    amr: z.array(z.string()),
+    created_at: timestamp(),
+  })
+  .meta({ id: "SandboxPerson" });
 
 export const personPath = z.object({ id: pathId() });
-export const deletedPerson = z.object({ id: z.string(), deleted: z.literal(true) });
+export const deletedPerson = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: "DeletedSandboxPerson" });
 
 /** The query of GET /sandbox/people. */
 export const peopleList = listQuery(["created_at", "name", "email"], {
@@ -85,20 +91,23 @@ export const tokensBody = z
   .refine((body) => (body.login === undefined) !== (body.person === undefined), {
     error: "one of `login` and `person` is required",
     when: ({ issues }) => issues.length === 0,
-  });
+  })
+  .meta({ id: "SandboxSignIn" });
 export type TokensBody = z.output<typeof tokensBody>;
 
 /** How much of what there is after a reset. */
-export const seeded = z.object({
-  customers: z.int(),
-  people: z.int(),
-  users: z.int(),
-  sessions: z.int(),
-  policies: z.int(),
-  policy_sets: z.int(),
-  webhooks: z.int(),
-  api_keys: z.int(),
-  decisions: z.int(),
-  events: z.int(),
-});
+export const seeded = z
+  .object({
+    customers: z.int(),
+    people: z.int(),
+    users: z.int(),
+    sessions: z.int(),
+    policies: z.int(),
+    policy_sets: z.int(),
+    webhooks: z.int(),
+    api_keys: z.int(),
+    decisions: z.int(),
+    events: z.int(),
+  })
+  .meta({ id: "SandboxContents" });
 export type Seeded = z.output<typeof seeded>;

@@ -11,7 +11,7 @@ import { callbackUrl } from "./authorize.ts";
 import { readIdentity, type ProviderIdentity } from "./claims.ts";
 import { exactClaims } from "./exact-json.ts";
 import { failedBecause, refusedByProvider, type SignInFailure } from "./failure.ts";
-import { claimFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
+import { claimFlow, findFlow, flowSecretsPurpose, type FlowRow, type FlowSecrets } from "./flow-store.ts";
 import { failureText, type Providers } from "./provider.ts";
 import type { CallbackQuery } from "./schemas.ts";
 import { subjectDetail } from "../platform/personal-data.ts";
@@ -48,13 +48,16 @@ export async function exchangeCallback(
 ): Promise<Proof> {
   const { db, clock, log } = context;
   if (query.state === undefined || query.state.length > 200) return { kind: "unknown" };
-  const flow = await claimFlow(db, hashSecret(query.state), new Date(clock()));
+  const [stateHash, now] = [hashSecret(query.state), new Date(clock())];
+  const begun = await findFlow(db, stateHash, now);
+  // what is refused for a turn, or fails, until here can be tried again: the flow is consumed just before its use
+  const customer = begun && (await findCustomer(db, begun.customer_id));
+  const idp = customer?.status === "active" ? await providers.of(db, customer) : undefined;
+  const flow = begun && (await claimFlow(db, stateHash, now));
   if (flow === undefined) return { kind: "unknown" };
   const failed = (failure: SignInFailure): Proof => ({ kind: "failed", flow, failure });
 
-  const customer = await findCustomer(db, flow.customer_id);
   if (customer?.status !== "active") return failed(failedBecause("CUSTOMER_SUSPENDED"));
-  const idp = await providers.of(db, customer);
   if (idp === undefined || !isProviderOf(flow, idp)) return failed(failedBecause("PROVIDER_CHANGED"));
   try {
     const proved = await exchange(context, providers, idp, flow, query);

@@ -48,16 +48,23 @@ export async function insertFlow(trx: Knex.Transaction, row: FlowRow): Promise<v
   await trx("sign_in_flows").insert(row);
 }
 
+/** @returns the flow, if it can be consumed */
+export function findFlow(db: Knex, stateHash: string, now: Date): Promise<FlowRow | undefined> {
+  return unused(db, stateHash, now).first<FlowRow | undefined>();
+}
+
 /**
  * Consumes a flow permanently: of two callbacks with one state, the second finds nothing, whatever happens to the
  * first.
  */
 export async function claimFlow(db: Knex, stateHash: string, now: Date): Promise<FlowRow | undefined> {
-  const [row] = await db("sign_in_flows")
+  const [row] = await unused(db, stateHash, now).update({ used_at: now }).returning<FlowRow[]>("*");
+  return row;
+}
+
+function unused(db: Knex, stateHash: string, now: Date): Knex.QueryBuilder {
+  return db("sign_in_flows")
     .where({ state_hash: stateHash })
     .whereNull("used_at")
-    .where("expires_at", ">", now)
-    .update({ used_at: now })
-    .returning<FlowRow[]>("*");
-  return row;
+    .where("expires_at", ">", now);
 }

@@ -50,8 +50,8 @@ export function createProviders(
   { settings, box }: Pick<ControlContext, "settings" | "box">,
   of: ResolveProvider = configuredProvider,
 ): Providers {
-  const { allowInsecureIssuers } = settings;
-  const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
+  const { allowInsecureIssuers, egressProxy: proxy } = settings;
+  const send = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS, proxy });
   // only this process itself, and nothing else on its machine or network
   const sendToOwn = guardedFetch({ allowPrivate: true, timeoutMs: TIMEOUT_MS });
   // metadata may name any endpoint

@@ -1,5 +1,10 @@
 import type { ControlContext } from "../platform/context.ts";
-import { ok, writeRoute, type Route } from "../platform/frame/route.ts";
+import { ApiError } from "../platform/errors.ts";
+import { ok, readRoute, writeRoute, type Route } from "../platform/frame/route.ts";
+import { warning } from "../platform/warnings.ts";
+import { customerPath } from "../resources/customers/schemas.ts";
+import { requireCustomer } from "../tenancy/customers.ts";
+import { findIdp } from "../tenancy/idp.ts";
 import type { Keyring } from "./issuer/keyring.ts";
 import { FLOW_SECONDS, startFlow } from "./authorize.ts";
 import { exchangeCode, refreshTokens } from "./exchange.ts";
@@ -14,10 +19,14 @@ import {
   authorizeAnswer,
   authorizeBody,
   callbackQuery,
+  providerTest,
+  providerTestBody,
   refreshBody,
   tokenAnswer,
   tokenBody,
 } from "./schemas.ts";
+import { notTried, testProvider } from "./test-provider.ts";
+import { tryClaims } from "./try-claims.ts";
 
 interface SignInParts {
   readonly keyring: Keyring;
@@ -110,5 +119,33 @@ export function signInRoutes(context: ControlContext, { keyring, providerOf }: S
       write: (call, unit, key) => refreshTokens(context, call, unit, key),
     }),
     logoutRoute(context),
+    readRoute({
+      tag: "Customers",
+      group: "management",
+      tenancy: { path: "id" },
+      method: "post",
+      path: "/customers/{id}/idp/test",
+      operation: "testCustomerIdp",
+      summary: "Test a customer's identity provider",
+      description:
+        "Asks the configured provider, step by step, for what a sign-in needs, and stops at the first step that fails. The last one sends its token endpoint a code that cannot be valid, so that it has to check the client's id and secret. With `token`, also tells who would have signed in with these claims. Changes nothing. In the sandbox no provider is contacted: all steps are `skipped`.",
+      permission: "configure",
+      params: customerPath,
+      body: providerTestBody,
+      answers: { 200: providerTest },
+      warns: true,
+      errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
+      async read({ params, body, actor }) {
+        const customer = await requireCustomer(context.db, actor, params.id, "path");
+        const idp = await findIdp(context.db, params.id);
+        if (idp === undefined)
+          throw new ApiError("IDP_NOT_CONFIGURED", { details: { customer_id: params.id } });
+        const identity =
+          body.token === undefined ? null : tryClaims(context.settings, customer, idp, body.token);
+        const isSandbox = context.settings.environment === "sandbox";
+        const steps = isSandbox ? notTried() : await testProvider(context, providers, idp);
+        return ok({ steps, identity }, { warnings: isSandbox ? [warning("NOT_USED_IN_SANDBOX")] : [] });
+      },
+    }),
   ];
 }

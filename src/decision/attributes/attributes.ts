@@ -12,6 +12,18 @@ import { inTime } from "../../runtime/in-time.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { AttributeSource } from "./sources.ts";
 
+/** What a door cannot tell of a request. What conditions read of it is unknown, not absent. */
+export interface UnknownParts {
+  /** Names of headers, or all. */
+  readonly headers?: ReadonlySet<string> | "all";
+  /** Names of query parameters, or all. */
+  readonly query?: ReadonlySet<string> | "all";
+  /** Other members of `request`. */
+  readonly members?: ReadonlySet<"client_ip" | "host" | "protocol" | "scheme">;
+  /** What is not said of the caller: somebody who may say who is calling has said only a part. */
+  readonly identity?: true;
+}
+
 /** The inputs for the attributes of one request. */
 export interface AttributeInput {
   readonly request: CanonicalRequest;
@@ -19,6 +31,7 @@ export interface AttributeInput {
   readonly identity: Identity | undefined;
   readonly clientIp: string;
   readonly body: Value | undefined;
+  readonly unknown?: UnknownParts;
   /** Unix ms. */
   readonly now: number;
   readonly environment: string;
@@ -27,13 +40,23 @@ export interface AttributeInput {
 /** Builds only the roots that the rule reads. Declared sources are added by {@link withSources}. */
 export function attributesFor(needs: RuleNeeds, input: AttributeInput): Attributes {
   const { roots } = needs;
+  const { identity } = input;
+  const isPart = input.unknown?.identity === true && identity !== undefined;
   return {
-    user: input.identity?.user,
-    customer: input.identity?.customer,
+    user: isPart ? withUnsaid("user", identity.user, needs) : identity?.user,
+    customer: isPart ? withUnsaid("customer", identity.customer ?? {}, needs) : identity?.customer,
     path: roots.has("path") ? input.params : undefined,
     request: roots.has("request") ? requestAttributes(needs, input) : undefined,
     env: roots.has("env") ? environmentAttributes(input.now, input.environment) : undefined,
   };
+}
+
+/** Attributes that are read and were not said are unavailable. */
+function withUnsaid(root: string, said: ValueObject, { reads }: RuleNeeds): ValueObject {
+  const unsaid = reads.flatMap(([first, name]) =>
+    first === root && name !== undefined && !Object.hasOwn(said, name) ? [[name, UNKNOWN] as const] : [],
+  );
+  return unsaid.length === 0 ? said : { ...said, ...Object.fromEntries(unsaid) };
 }
 
 /** Timeout of one look-up, ms. Envoy gives up on the whole decision not much later. */
@@ -78,18 +101,35 @@ function onlyValue(value: Value | typeof UNAVAILABLE | undefined): Value | typeo
 /** Evaluation also accepts UNAVAILABLE below a root, which the type of a plain value does not express. */
 const UNKNOWN = UNAVAILABLE as unknown as Value;
 
-function requestAttributes(needs: RuleNeeds, { request, clientIp, body }: AttributeInput): ValueObject {
-  return {
+function requestAttributes(
+  needs: RuleNeeds,
+  { request, clientIp, body, unknown }: AttributeInput,
+): ValueObject {
+  const known = {
     method: request.method,
     path: request.path,
     host: request.host === "" ? UNKNOWN : request.host,
     scheme: request.scheme,
-    protocol: request.protocol,
+    protocol: request.protocol === "" ? UNKNOWN : request.protocol,
     client_ip: clientIp,
-    ...(needs.headers && { headers: request.headers }),
-    ...(needs.query && { query: request.query }),
+    ...(needs.headers && { headers: knownOf(request.headers, unknown?.headers) }),
+    ...(needs.query && { query: knownOf(request.query, unknown?.query) }),
     ...(needs.body && bodyAttribute(request, body)),
   };
+  if (unknown?.members === undefined) return known;
+  return { ...known, ...Object.fromEntries([...unknown.members].map((member) => [member, UNKNOWN])) };
+}
+
+function knownOf(
+  values: Readonly<Record<string, readonly string[]>>,
+  unknown: ReadonlySet<string> | "all" | undefined,
+): Value {
+  if (unknown === undefined) return values;
+  if (unknown === "all") return UNKNOWN;
+  const known = Object.create(null) as Record<string, Value>;
+  for (const [name, value] of Object.entries(values)) known[name] = value;
+  for (const name of unknown) known[name] = UNKNOWN;
+  return known;
 }
 
 /**

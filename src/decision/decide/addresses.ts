@@ -2,6 +2,8 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 const MAPPED = "::ffff:";
+/** RFC 4291, section 2.5.5.1: deprecated, and another address than the IPv4 address that ipaddr.js reads in it. */
+const COMPATIBLE = /^::\d+\./;
 
 /**
  * @returns an IP address in its usual text, an IPv4 address in IPv6 form as IPv4; `undefined` if the text is not
@@ -9,7 +11,9 @@ const MAPPED = "::ffff:";
  */
 export function readAddress(text: string): string | undefined {
   // not ipaddr, which also accepts `7` and `0x7f.1` as addresses; a zone belongs to one machine only
-  return isIP(text) === 0 || text.includes("%") ? undefined : ipaddr.process(text).toString();
+  return isIP(text) === 0 || text.includes("%") || COMPATIBLE.test(text)
+    ? undefined
+    : ipaddr.process(text).toString();
 }
 
 /** The address of a connection's peer, as a proxy reports it; IPv4 addresses may arrive in IPv6 form. */
@@ -30,7 +34,7 @@ export function readNode(text: string): string | undefined {
 export function createNetworks(cidrs: readonly string[]): (address: string) => boolean {
   const ranges = cidrs.map(parseRange);
   return (text) => {
-    if (ranges.length === 0 || !ipaddr.isValid(text)) return false;
+    if (ranges.length === 0 || !ipaddr.isValid(text) || COMPATIBLE.test(text)) return false;
     const address = ipaddr.process(text);
     return ranges.some(
       ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),

@@ -178,7 +178,12 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
               clientIp: proxy.clientIp,
               now: access.receivedAt,
             }));
-      const arm = armOf(policies, { identity: caller.identity, clientIp: proxy.clientIp });
+      // no set has a say in it, so it must not count for one
+      const isFinal = caller.failure?.final === true;
+      // who the token names, even if the caller's state is unknown: the arm must not depend on that
+      const arm = isFinal
+        ? undefined
+        : armOf(policies, { identity: meant.identity, clientIp: proxy.clientIp });
       const set = arm?.set ?? snapshot;
       const read = {
         ...{ ...draft, snapshot: set, request, accepted },
@@ -188,7 +193,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
         ...(cookieWithheld && { cookieWithheld }),
       };
       const identified = { ...read, ...(identity && { identity }) };
-      if (caller.failure?.final === true) return denyCaller(identified, caller.failure);
+      if (isFinal) return denyCaller(identified, caller.failure);
       const refused = identity !== undefined && caller.identity === undefined;
       // the application gets the identity of the draft, which is nobody's if the caller was refused
       const known =
@@ -245,7 +250,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       });
     };
     const decided = andThen(
-      identify(canonical.request, proxy.trusted, proxy.clientIp, access.ofConnection),
+      access.caller ?? identify(canonical.request, proxy.trusted, proxy.clientIp, access.ofConnection),
       proceed,
     );
     if (route === undefined) return decided;
@@ -371,6 +376,8 @@ function evaluateRules(evaluation: EvaluationContext): PromiseOrValue<Decision> 
     if (isWebsocketUpgrade(request))
       return asEndpoint(evaluateUpgrade(further, path, endpoint), evaluation, endpoint);
     if (endpoint === undefined) return withResponsePlan(further, path ?? byDefault(evaluation));
+    // an operation may be in the query
+    if (evaluation.access.unknown?.query !== undefined) return deny(further.draft, "CONDITION_UNKNOWN");
     if (endpoint.as === undefined) return evaluateOperations(further, path, endpoint.params);
     return asEndpoint(withResponsePlan(further, path ?? byDefault(evaluation)), evaluation, endpoint);
   });

@@ -28,7 +28,7 @@ import type { PromiseOrValue } from "../promise-or-value.ts";
 
 /** The dependencies of evaluation that do not depend on the request. */
 export interface EvaluationDependencies {
-  readonly cache: VerdictCache;
+  readonly cache: Pick<VerdictCache, "verdict">;
   readonly sources: ReadonlyMap<string, AttributeSource>;
   /** `env.environment`. */
   readonly environment: string;
@@ -152,6 +152,7 @@ export function gather(
     identity: caller.identity,
     clientIp: draft.clientIp,
     body: read?.json,
+    ...(access.unknown && { unknown: access.unknown }),
     now: access.receivedAt,
     environment: dependencies.environment,
   });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Identity } from "../../identity/types.ts";
 import type { Candidate, PolicyRelease, RolloutArm, StickyKey } from "../policies/release.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
+import type { Decision } from "../types.ts";
 import { networkOf } from "./addresses.ts";
 
 /** An evaluation failed unexpectedly (the cause), and with which set. */
@@ -32,7 +33,7 @@ export function evaluateArm<Result>(
 }
 
 /**
- * @param caller - the caller as rules see it, and its address
+ * @param caller - the caller by its token, and its address
  * @returns the arm of a request; `undefined` if no candidate is enforced
  */
 export function armOf(
@@ -70,6 +71,14 @@ function stickyKey(stickyBy: StickyKey, identity: Identity | undefined): readonl
     case "client_ip":
       return undefined;
   }
+}
+
+/**
+ * @returns what tells one caller from another: the user, or else the network of the address. Not the key that the arms go
+ *   by: of the many users of a customer, one may want to do harm
+ */
+export function callerOf({ identity, clientIp }: Pick<Decision, "identity" | "clientIp">): string {
+  return JSON.stringify(stickyKey("user", identity) ?? addressKey(clientIp) ?? []);
 }
 
 function addressKey(clientIp: string): readonly string[] | undefined {

@@ -86,7 +86,7 @@ export async function explainOffline(offline: OfflineDecision): Promise<Explaine
   };
 }
 
-/** @throws if the response is a stream, see {@link maskAnswer} */
+/** @throws UnsupportedSample if the response is a stream, see {@link maskAnswer} */
 export function explainAnswer(
   { decision, fields }: ExplainedDecision,
   answer: SampleAnswer,

@@ -1,18 +1,18 @@
-import { extractToken, isAmbient, type TokenSources } from "../../identity/index.ts";
+import { extractToken, isAmbient } from "../../identity/extract-token.ts";
+import type { TokenSources } from "../../identity/token-sources.ts";
 import type { Identity } from "../../identity/types.ts";
 import type { ValueObject } from "../../policy/index.ts";
 import { canonicalize, type CanonicalRequest, type RawRequest, type Switch } from "../../request/index.ts";
-import { createMetrics } from "../../telemetry/metrics.ts";
 import { createDecider, type DeciderDependencies } from "../decide/decide.ts";
 import { readingsAt } from "../decide/forwarded-host.ts";
 import { createFrontProxyReader } from "../decide/front-proxy.ts";
 import type { Caller } from "../decide/identify.ts";
 import type { EvaluationContext, EvaluationDependencies } from "../decide/evaluation-context.ts";
+import { NO_VERDICT_CACHE } from "../decide/no-verdict-cache.ts";
 import { createOriginCheck, requireOrigin, type OriginCheck } from "../decide/origin-check.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AttributeSource } from "../attributes/sources.ts";
 import type { AccessRequest, Decision } from "../types.ts";
-import { VerdictCache } from "../decide/verdict-cache.ts";
 
 /** A request described by hand, with a known caller. */
 export interface OfflineRequest {
@@ -66,7 +66,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const dependencies: EvaluationDependencies = {
     ...settings,
     ...(input.environment !== undefined && { environment: input.environment }),
-    cache: new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics()),
+    cache: NO_VERDICT_CACHE,
     sources: new Map(names.map((name) => [name, source])),
   };
   const decide = createDecider({

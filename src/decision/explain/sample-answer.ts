@@ -5,6 +5,9 @@ import { fitsKind, maskDocument, mediaKind, otherKind } from "../../policy/mask/
 
 type ResponsePlan = NonNullable<PlanIR["response"]>;
 
+/** A sample that only a gateway can evaluate. */
+export class UnsupportedSample extends Error {}
+
 /** The outcome of a response: changed according to the plan, or withheld. */
 export type AnswerOutcome =
   | { readonly ok: true; readonly text: string; readonly paths: readonly string[] }
@@ -14,18 +17,20 @@ export type AnswerOutcome =
 /**
  * Does to a sample what the gateway does to a response (envoy/lua/gatehouse/response.lua).
  *
- * @throws if the response is a stream, or that of a subscription: only the gateway evaluates its documents one by one
+ * @throws UnsupportedSample if the response is a stream, or that of a subscription: only the gateway evaluates its documents one by one
  */
 export function maskAnswer(plan: PlanIR["response"], sample: SampleAnswer): AnswerOutcome {
   const { status, text } = sample;
   if (plan === undefined || status === 204 || status === 304 || text === "")
     return { ok: true, text, paths: [] };
   if (plan.events !== undefined)
-    throw new Error("the events of a subscription are not supported here: test them over WebSocket");
+    throw new UnsupportedSample(
+      "the events of a subscription are not supported here: test them over WebSocket",
+    );
   const refused = (reason: string) => ({ ok: false, reason, status: status < 300 ? 502 : status }) as const;
   const other = passingKind(plan, sample);
   if (other !== undefined)
-    return fitsKind(other, Buffer.from(text))
+    return fitsKind(other, new TextEncoder().encode(text))
       ? { ok: true, text, paths: [] }
       : refused(UNREAD.looks_like_json);
   const unread = unreadable(plan, sample);
@@ -68,5 +73,7 @@ function unreadable({ errors }: ResponsePlan, sample: SampleAnswer): string | un
   const kind = mediaKind(valueOf(sample, "content-type") ?? "application/json"); // a sample is assumed to be JSON
   if (kind === undefined || (errors !== undefined && kind === "lines")) return UNREAD.not_json;
   if (kind === "json") return undefined;
-  throw new Error("streams are not supported here: use one of its documents, as application/json");
+  throw new UnsupportedSample(
+    "streams are not supported here: use one of its documents, as application/json",
+  );
 }

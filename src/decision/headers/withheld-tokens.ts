@@ -1,4 +1,5 @@
-import { PROTOCOL_HEADER, readProtocols, tokenHeaders, type TokenSources } from "../../identity/index.ts";
+import { PROTOCOL_HEADER, tokenHeaders, type TokenSources } from "../../identity/token-sources.ts";
+import { readProtocols } from "../../identity/websocket-protocol.ts";
 import type { RawRequest, Readings } from "../../request/types.ts";
 import { withHeaders } from "./changed-readings.ts";
 

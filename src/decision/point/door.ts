@@ -33,6 +33,10 @@ export interface DecodedCheck {
   readonly access: AccessRequest;
   /** What the caller carries out for this request. */
   readonly carries: ReadonlySet<Task>;
+  /** Of a caller that removes no headers: those that it replaces for the application whatever the client sent. */
+  readonly overwrites?: ReadonlySet<string>;
+  /** The caller forwards any upgrade, and then raw bytes. */
+  readonly tunnels?: boolean;
   /**
    * The caller's own id of the request, equal for repeated checks: one handshake is one connection. Absent if every
    * check is for a new request. Clients must never choose it.
@@ -42,6 +46,8 @@ export interface DecodedCheck {
   readonly reportsUndecided?: boolean;
   /** The caller periodically reports which connections are open. */
   readonly reportsConnections?: boolean;
+  /** Why nothing that is permitted can be enforced for this request; absent if it can. */
+  readonly unenforceable?: string;
   /** Present if a page of the request's origin may read denials. Found by the decision point's server, not by doors. */
   readonly cors?: CorsGrant;
   /** Names of forged headers that were removed from the request; absent if there are none. */
@@ -72,6 +78,13 @@ export interface Encoder<Answer> {
   readonly lastResort: Answer;
   /** Asks for the request's body, without a decision. For doors with `bodies: "on_request"`. */
   readonly bodyRequest?: Answer;
+}
+
+/** What is known of a door before any request. */
+export interface DoorAbilities {
+  /** The most that it carries for any request. */
+  readonly carries: ReadonlySet<Task>;
+  readonly sendsBodies: boolean;
 }
 
 /** An interface through which decisions are requested. */

@@ -1,5 +1,6 @@
 import type { PlanIR, WebsocketPlanIR } from "../../policy/index.ts";
 import { denyPermitted } from "../decide/evaluation-context.ts";
+import { isWebsocketUpgrade } from "../decide/evaluate-upgrade.ts";
 import { hasPrecondition } from "../headers/plan-headers.ts";
 import type { Decision, Permit } from "../types.ts";
 import type { DecodedCheck, Task } from "./door.ts";
@@ -10,8 +11,12 @@ import type { HeaderChanges } from "./upstream-headers.ts";
  *
  * @returns the permit, without parts that need not be carried out; a denial if the caller cannot carry out the rest
  */
-export function enforceable(permit: Permit, { access, carries, forged }: DecodedCheck): Decision {
+export function enforceable(permit: Permit, check: DecodedCheck): Decision {
   const { plan } = permit;
+  const { access, carries, forged, unenforceable } = check;
+  if (unenforceable !== undefined)
+    return { ...denyPermitted(permit, "PLAN_NOT_ENFORCEABLE"), detail: unenforceable };
+  if (isTunnel(permit, check)) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
   const takesHeaders =
     forged !== undefined || permit.cookieWithheld === true || permit.protocolWithheld === true;
   if (takesHeaders && !carries.has("request_headers")) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
@@ -26,16 +31,38 @@ export function enforceable(permit: Permit, { access, carries, forged }: Decoded
   return permit;
 }
 
-/** Whether the request has headers that the application must not get and that the caller does not remove. */
-export function keepsHeaders({ remove }: HeaderChanges, { access, carries }: DecodedCheck): boolean {
-  return !carries.has("request_headers") && access.raw.headers.some(([name]) => remove.includes(name));
+/** Whether the request would open a connection that no rule is for: only WebSocket handshakes have their rules evaluated. */
+function isTunnel({ request }: Permit, { access, tunnels }: DecodedCheck): boolean {
+  if (tunnels !== true || !access.raw.headers.some(([name]) => name === "upgrade")) return false;
+  return request === undefined || !isWebsocketUpgrade(request);
 }
 
-function isCarried({ response, preflight, websocket }: PlanIR, carries: ReadonlySet<Task>): boolean {
-  if (response !== undefined && !carries.has("response")) return false;
-  if (preflight === true && !carries.has("preflight")) return false;
-  if (websocket === undefined) return true;
-  return carries.has("connection") && (carries.has("messages") || !readsMessages(websocket));
+/**
+ * Whether the request has headers that the application must not get from the client, and that the caller neither removes
+ * nor certainly replaces.
+ */
+export function keepsHeaders(
+  { set, remove }: HeaderChanges,
+  { access, carries, overwrites }: DecodedCheck,
+): boolean {
+  if (carries.has("request_headers")) return false;
+  const names = [...remove, ...set.map(([name]) => name)];
+  const ours = new Set(names.filter((name) => overwrites?.has(name) !== true));
+  return access.raw.headers.some(([name]) => ours.has(name));
+}
+
+/** What a plan requires of the caller, by its parts. */
+export function tasksOf({ response, preflight, websocket }: PlanIR): readonly Task[] {
+  return [
+    ...(response === undefined ? [] : ["response" as const]),
+    ...(preflight === true ? ["preflight" as const] : []),
+    ...(websocket === undefined ? [] : ["connection" as const]),
+    ...(websocket !== undefined && readsMessages(websocket) ? ["messages" as const] : []),
+  ];
+}
+
+function isCarried(plan: PlanIR, carries: ReadonlySet<Task>): boolean {
+  return tasksOf(plan).every((task) => carries.has(task));
 }
 
 function readsMessages({ send, receive, fields, graphql, plain }: WebsocketPlanIR): boolean {

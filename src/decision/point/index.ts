@@ -2,7 +2,8 @@
 export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
 export { GIVEN_UP } from "./door.ts";
-export type { DecodedCheck, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
+export type { DecodedCheck, DoorAbilities, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
+export { enforceable } from "./enforceable.ts";
 export {
   createIdentifyConnection,
   type IdentifiedConnection,
@@ -10,5 +11,7 @@ export {
 } from "./identify-connection.ts";
 export { createLoadShedding } from "./load-shedding.ts";
 export { nextDecisionId } from "./record.ts";
+export { findUnenforceable, type Unenforceable } from "./unenforceable-rules.ts";
 export { serveDoor, type ServingDependencies } from "./serve-door.ts";
+export type { UnknownParts } from "../types.ts";
 export type { HeaderChanges } from "./upstream-headers.ts";

@@ -3,7 +3,7 @@ import type { CheckStatus } from "../../telemetry/check-status.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import type { Provisions } from "./not-provided.ts";
 import type { PolicySource } from "./policy-source.ts";
-import { PolicyStore } from "./policy-store.ts";
+import { PolicyStore, type PolicyStoreOptions } from "./policy-store.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface PolicySetsOptions {
@@ -13,6 +13,8 @@ export interface PolicySetsOptions {
   readonly caseSensitive: boolean;
   /** What the configuration provides. Reads of anything else are logged. */
   readonly provisions?: Provisions;
+  /** Default: in a thread of its own. */
+  readonly compile?: NonNullable<PolicyStoreOptions["compile"]>;
   /**
    * Puts changes in force: a new version of a set, or null for one that no policy names any more. If it rejects a set,
    * the earlier version stays, and the change is tried again at the next check.

@@ -22,6 +22,8 @@ export interface PolicyStoreOptions {
   readonly whenLoaded?: string;
   /** What the configuration provides. Reads of anything else are logged. */
   readonly provisions?: Provisions;
+  /** Default: in a thread of its own. */
+  readonly compile?: typeof compileInThread;
 }
 
 /** Why the newest version is not in force. */
@@ -165,7 +167,7 @@ export class PolicyStore {
   }
 
   async #load(set: SourcedSet): Promise<void> {
-    const { policySet, caseSensitive } = this.#options;
+    const { policySet, caseSensitive, compile = compileInThread } = this.#options;
     if (set.fingerprint === this.#seen && this.#seen !== "") {
       this.#metrics.cacheHits.inc({ cache: "policy_sets" });
       this.#metrics.policyReloads.inc({ result: "unchanged" });
@@ -175,7 +177,7 @@ export class PolicyStore {
     }
     this.#metrics.cacheMisses.inc({ cache: "policy_sets" });
     const { ir, diagnostics }: Compilation =
-      set.diagnostics.length > 0 ? set : await compileInThread(set.files, policySet);
+      set.diagnostics.length > 0 ? set : await compile(set.files, policySet);
     const report = diagnostics.length > 0 ? renderDiagnostics([...diagnostics], [...set.files]) : undefined;
     if (ir === undefined) {
       this.#seen = set.fingerprint;

@@ -42,6 +42,8 @@ export interface ReleasePublisherOptions {
   readonly leadMs?: number;
   /** Delay before retrying a worker that could not load the release in force; ms. */
   readonly retryMs?: number;
+  /** Nothing reaches the workers before {@link ReleasePublisher.release}: what is published until then comes at once. */
+  readonly held?: boolean;
 }
 
 interface Request {
@@ -89,6 +91,7 @@ export class ReleasePublisher {
   #lastId = 0;
   #requests: Request[] = [];
   #running = false;
+  #held: boolean;
   /** Notified of every report, and of every process that stops. */
   #listener: ((life: Life, report: ReleaseReport | "ended") => void) | undefined;
 
@@ -96,7 +99,8 @@ export class ReleasePublisher {
     options: ReleasePublisherOptions,
     dependencies: { readonly workers: ReleaseWorkers; readonly log: Log },
   ) {
-    this.#options = { prepareMs: PREPARE_MS, leadMs: LEAD_MS, retryMs: RETRY_MS, ...options };
+    this.#options = { prepareMs: PREPARE_MS, leadMs: LEAD_MS, retryMs: RETRY_MS, held: false, ...options };
+    this.#held = this.#options.held;
     this.#workers = dependencies.workers;
     this.#log = dependencies.log;
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
@@ -112,6 +116,12 @@ export class ReleasePublisher {
       this.#requests.push({ change, resolve, reject });
       void this.#run();
     });
+  }
+
+  /** Ends the hold: workers get what was published. @returns when those that are there have it, or failed to load it */
+  async release(): Promise<void> {
+    this.#held = false;
+    await this.#run();
   }
 
   /** Handles a worker's report. */
@@ -149,7 +159,7 @@ export class ReleasePublisher {
 
   /** Worker processes that do not have the current release, if there is one. */
   #newcomers(): readonly Life[] {
-    if (this.#inForce.main === undefined) return [];
+    if (this.#held || this.#inForce.main === undefined) return [];
     return [...this.#lives.values()].filter(({ has, failed }) => has === undefined && !failed);
   }
 
@@ -192,7 +202,7 @@ export class ReleasePublisher {
     let next: ReleaseFiles = { ...before, id: this.#lastId };
     try {
       next = await this.#withChanges(next, changes);
-      if (next.main !== undefined) {
+      if (next.main !== undefined && !this.#held) {
         const all = [...this.#lives.values()];
         const deciding = all.filter(({ has }) => has !== undefined);
         await this.#deliver(next, deciding.length > 0 ? deciding : all, this.#options.leadMs);

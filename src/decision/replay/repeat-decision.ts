@@ -15,7 +15,6 @@ import { GRAPHQL, LEFT_OUT_ARGUMENT, type GraphqlRequestRead } from "../../graph
 import type { Identity } from "../../identity/types.ts";
 import type { RulesInputs } from "../../protocol/record.ts";
 import { NO_BODY, type CanonicalRequest, type Variant } from "../../request/index.ts";
-import { createMetrics } from "../../telemetry/metrics.ts";
 import { environmentAttributes } from "../attributes/attributes.ts";
 import { withVariants } from "../decide/decide.ts";
 import {
@@ -25,7 +24,7 @@ import {
   type RecordedConditions,
 } from "../decide/evaluation-context.ts";
 import type { Caller, CallerFailure } from "../decide/identify.ts";
-import { VerdictCache } from "../decide/verdict-cache.ts";
+import { NO_VERDICT_CACHE } from "../decide/no-verdict-cache.ts";
 import { describePlan } from "../inputs/describe-plan.ts";
 import type { InputHash } from "../inputs/input-hash.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
@@ -60,8 +59,6 @@ const ANY_KEY = "values are hashed with a key that was not given";
 
 const NOTHING: DescribedPlan = {};
 const UNLIMITED = { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER };
-/** Verdicts of records are never cached. */
-const NO_CACHE = new VerdictCache({ size: 0, ttlMs: 0 }, createMetrics());
 const NO_SOURCES: EvaluationContext["with"]["sources"] = new Map();
 const NO_SWITCHES: ReadonlySet<never> = new Set();
 
@@ -283,7 +280,7 @@ function contextOf(
   };
   const caller = callerOf(inputs, userId);
   return {
-    with: { cache: NO_CACHE, sources: NO_SOURCES, environment, limits: UNLIMITED, recorded },
+    with: { cache: NO_VERDICT_CACHE, sources: NO_SOURCES, environment, limits: UNLIMITED, recorded },
     snapshot,
     sets: [snapshot],
     request,

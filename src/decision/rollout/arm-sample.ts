@@ -1,3 +1,5 @@
+import { addHeavyCallers, type HeavyCaller } from "./heavy-callers.ts";
+
 /** What was counted of the decisions of one arm over some time. JSON: workers send it to the supervisor. */
 export interface ArmSample {
   readonly decisions: number;
@@ -6,6 +8,8 @@ export interface ArmSample {
   readonly errors: number;
   /** Number of decisions by duration: entry `n` counts those up to {@link longestIn}(n). Entries at the end may be absent. */
   readonly durations: readonly number[];
+  /** Who was denied most, and whose decisions took longest. */
+  readonly heaviest: readonly HeavyCaller[];
 }
 
 /** Both arms over the same time. */
@@ -14,7 +18,7 @@ export interface ArmSamples {
   readonly candidate: ArmSample;
 }
 
-export const NO_DECISIONS: ArmSample = { decisions: 0, denials: 0, errors: 0, durations: [] };
+export const NO_DECISIONS: ArmSample = { decisions: 0, denials: 0, errors: 0, durations: [], heaviest: [] };
 
 /** Each entry of a histogram is wider than the one before by this factor: 19 %. */
 const GROWTH = 2 ** 0.25;
@@ -45,11 +49,15 @@ export function addSamples(one: ArmSample, other: ArmSample): ArmSample {
       { length: entries },
       (_, entry) => (one.durations[entry] ?? 0) + (other.durations[entry] ?? 0),
     ),
+    heaviest: addHeavyCallers(one.heaviest, other.heaviest),
   };
 }
 
 /** @returns the duration, ms, that a share of the decisions did not exceed, to the width of an entry; 0 without decisions */
-export function quantileOf({ decisions, durations }: ArmSample, share: number): number {
+export function quantileOf(
+  { decisions, durations }: Pick<ArmSample, "decisions" | "durations">,
+  share: number,
+): number {
   let left = Math.ceil(decisions * share);
   for (const [entry, count] of durations.entries()) {
     left -= count;

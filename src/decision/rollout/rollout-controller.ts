@@ -38,6 +38,21 @@ export interface RolloutChange {
   readonly detail?: string;
 }
 
+/** A candidate that the guard has taken back. */
+export interface TakenBack {
+  readonly digest: string;
+  readonly cause: GuardCause;
+  readonly detail: string;
+}
+
+/** How far a rollout is: what a restart must not forget. */
+export interface RolloutState {
+  /** Of the candidate. */
+  readonly digest: string;
+  readonly step: number;
+  readonly takenBack?: TakenBack;
+}
+
 export interface RolloutDependencies {
   /** Puts a candidate in force on all workers at once, or takes it back (null). */
   readonly publish: (candidate: Candidate | null) => Promise<void>;
@@ -58,6 +73,8 @@ interface Counted {
 }
 
 const NOTHING: ArmSamples = { stable: NO_DECISIONS, candidate: NO_DECISIONS };
+/** How long counts are kept if nothing is compared. */
+const USUAL_WINDOW_MS = 60_000;
 
 /**
  * The course of a rollout: which candidate is in force, and for which part of the callers. It goes up step by step, and
@@ -76,7 +93,9 @@ export class RolloutController {
   /** When the percentage in force took effect. */
   #since = 0;
   #counts: Counted[] = [];
-  #takenBack: { readonly digest: string; readonly detail: string } | undefined;
+  /** Of the candidate, whatever its percentage was. */
+  #totals = NOTHING;
+  #takenBack: TakenBack | undefined;
   /** Changes are published one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -92,24 +111,64 @@ export class RolloutController {
     return this.#inForce;
   }
 
+  /** The candidate that the guard has taken back, until another one is offered, or the settings change. */
+  get takenBack(): TakenBack | undefined {
+    return this.#takenBack;
+  }
+
+  /** Decisions by arm within the guard's window, since the percentage in force took effect. */
+  get window(): ArmSamples {
+    this.#forgetOld();
+    return this.#counts.reduce((sum, { samples }) => addArms(sum, samples), NOTHING);
+  }
+
+  /** Decisions by arm since the candidate was put in force. */
+  get totals(): ArmSamples {
+    return this.#totals;
+  }
+
+  /** `undefined` while there is no candidate. */
+  get state(): RolloutState | undefined {
+    if (this.#set === undefined) return undefined;
+    const { digest } = this.#set;
+    const takenBack = this.#takenBack;
+    return { digest, step: this.#step, ...(takenBack?.digest === digest && { takenBack }) };
+  }
+
   /**
    * Puts a new candidate in force, at the first step. Rejects if the workers cannot load it; the one before stays in
    * force then.
+   *
+   * @param known - where the rollout of this candidate was before a restart
    */
-  offer(set: Snapshot): Promise<void> {
+  offer(set: Snapshot, known?: Omit<RolloutState, "digest">): Promise<void> {
     return this.#inTurn(async () => {
       const { digest } = set;
       if (this.#takenBack?.digest === digest) return;
-      const step = this.#set?.digest === digest ? this.#step : 0;
+      if (this.#set === undefined && known?.takenBack !== undefined) {
+        this.#set = set;
+        this.#takenBack = known.takenBack;
+        return;
+      }
+      const first = this.#set === undefined ? Math.min(known?.step ?? 0, this.#lastStep()) : 0;
+      const step = this.#set?.digest === digest ? this.#step : first;
       await this.#put(set, step);
       this.#set = set;
       this.#takenBack = undefined;
     });
   }
 
-  /** Changes the settings. A candidate that was taken back gets another try. Rejects if the change cannot be published. */
-  apply(settings: RolloutSettings): Promise<void> {
+  /**
+   * Changes the settings. Rejects if the change cannot be published.
+   *
+   * @param options.retry - a candidate that was taken back gets another try. Default: true
+   */
+  apply(settings: RolloutSettings, { retry = true }: { readonly retry?: boolean } = {}): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#takenBack !== undefined && !retry) {
+        this.#settings = settings;
+        return;
+      }
       const sameSteps =
         settings.mode === this.#settings.mode && String(settings.steps) === String(this.#settings.steps);
       const before = this.#settings;
@@ -136,7 +195,9 @@ export class RolloutController {
   /** Takes the counts of a worker. */
   take({ candidate, samples }: ArmCountsMessage): void {
     if (candidate !== this.#inForce?.set.digest) return;
+    this.#forgetOld();
     this.#counts.push({ at: this.#clock(), samples });
+    this.#totals = addArms(this.#totals, samples);
   }
 
   /** Compares the arms, and goes up a step or takes the candidate back. Call it every second. Rejects if that fails. */
@@ -144,7 +205,7 @@ export class RolloutController {
     return this.#inTurn(async () => {
       if (this.#inForce?.mode !== "enforce") return;
       const { guard, steps, stepPauseMs } = this.#settings;
-      const compared: Comparison = guard === undefined ? { outcome: "ok" } : this.#compare(guard);
+      const compared: Comparison = guard === undefined ? { outcome: "ok" } : compareArms(this.window, guard);
       const { rolloutGuard } = this.#dependencies.metrics;
       rolloutGuard.reset();
       if (guard !== undefined) rolloutGuard.set({ outcome: compared.outcome }, 1);
@@ -167,17 +228,13 @@ export class RolloutController {
     return { ok: true, detail };
   }
 
-  #compare({ windowMs, ...limits }: GuardLimits & { readonly windowMs: number }): Comparison {
-    const from = this.#clock() - windowMs;
+  #lastStep(): number {
+    return Math.max(0, this.#settings.steps.length - 1);
+  }
+
+  #forgetOld(): void {
+    const from = this.#clock() - (this.#settings.guard?.windowMs ?? USUAL_WINDOW_MS);
     this.#counts = this.#counts.filter(({ at }) => at >= from);
-    const samples = this.#counts.reduce(
-      (sum, { samples: { stable, candidate } }) => ({
-        stable: addSamples(sum.stable, stable),
-        candidate: addSamples(sum.candidate, candidate),
-      }),
-      NOTHING,
-    );
-    return compareArms(samples, limits);
   }
 
   async #put(set: Snapshot, step: number): Promise<void> {
@@ -187,6 +244,7 @@ export class RolloutController {
     const candidate: Candidate = { set, mode, percentage, stickyBy };
     if (before !== undefined && isSame(before, candidate)) return;
     await this.#dependencies.publish(candidate);
+    if (before?.set.digest !== set.digest) this.#totals = NOTHING;
     this.#inForce = candidate;
     this.#step = step;
     this.#since = this.#clock();
@@ -196,7 +254,7 @@ export class RolloutController {
 
   async #takeBack(set: Snapshot, { cause, detail }: Comparison & { outcome: "worse" }): Promise<void> {
     // at once, so that it is not put in force again by a check of its folder
-    this.#takenBack = { digest: set.digest, detail };
+    this.#takenBack = { digest: set.digest, cause, detail };
     await this.#withdraw("rolled_back", { cause, detail });
     this.#dependencies.metrics.rolloutRollbacks.inc({ cause });
   }
@@ -236,6 +294,13 @@ export class RolloutController {
     this.#turn = done.catch(() => undefined);
     return done;
   }
+}
+
+function addArms(one: ArmSamples, other: ArmSamples): ArmSamples {
+  return {
+    stable: addSamples(one.stable, other.stable),
+    candidate: addSamples(one.candidate, other.candidate),
+  };
 }
 
 function isSame(one: Candidate, other: Candidate): boolean {

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { ShadowRecord } from "../../protocol/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { ShadowCounter, ShadowResult } from "./shadow-counter.ts";
 import type { ShadowBatch, ShadowCandidate, ShadowResults, ShadowTask } from "./shadow-messages.ts";
 
 export interface ShadowEvaluatorOptions {
@@ -19,6 +20,8 @@ export interface ShadowEvaluatorOptions {
 export interface ShadowDependencies {
   readonly record: (record: ShadowRecord) => void;
   readonly metrics: Pick<Metrics, "shadowDecisions" | "shadowDifferences">;
+  /** Counts by candidate, in addition to the metrics. */
+  readonly counter: ShadowCounter;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -39,8 +42,9 @@ export class ShadowEvaluator {
   readonly #dependencies: ShadowDependencies;
   #waiting: { readonly candidate: ShadowCandidate; readonly task: ShadowTask }[] = [];
   #thread: Worker | undefined;
-  /** The number of tasks that the thread has. */
+  /** The number of tasks that the thread has, and their candidate by its digest. */
   #sent = 0;
+  #sentOf = "";
   #collecting: NodeJS.Timeout | undefined;
   #watching: NodeJS.Timeout | undefined;
   #pausing: NodeJS.Timeout | undefined;
@@ -55,7 +59,7 @@ export class ShadowEvaluator {
   take(candidate: ShadowCandidate, task: ShadowTask): void {
     const isTooLarge = (task.access.raw.body?.bytes.length ?? 0) > MAX_BODY;
     if (this.#closed || isTooLarge || this.#waiting.length + this.#sent >= this.#options.capacity) {
-      this.#count("dropped", 1);
+      this.#count(candidate.digest, "dropped", 1);
       return;
     }
     this.#waiting.push({ candidate, task });
@@ -87,6 +91,7 @@ export class ShadowEvaluator {
       .findIndex((other) => other.candidate.digest !== candidate.digest);
     const batch = this.#waiting.splice(0, end < 0 ? BATCH : end);
     this.#sent = batch.length;
+    this.#sentOf = candidate.digest;
     try {
       const thread = (this.#thread ??= this.#start());
       const message: ShadowBatch = { candidate, tasks: batch.map(({ task }) => task) };
@@ -118,16 +123,21 @@ export class ShadowEvaluator {
     return thread;
   }
 
-  #finished({ same, failed, differences }: ShadowResults): void {
+  #finished({ same, failed, bodiless, differences }: ShadowResults): void {
     clearTimeout(this.#watching);
     this.#sent = 0;
-    this.#count("same", same);
-    this.#count("failed", failed);
-    this.#count("different", differences.length);
-    for (const record of differences) {
-      const { difference, candidate_rule, rule } = record;
-      this.#dependencies.metrics.shadowDifferences.inc({ difference, rule: candidate_rule ?? rule ?? "" });
-      this.#dependencies.record(record);
+    const { metrics, counter, record } = this.#dependencies;
+    const candidate = this.#sentOf;
+    this.#count(candidate, "same", same);
+    this.#count(candidate, "failed", failed);
+    this.#count(candidate, "dropped", bodiless);
+    this.#count(candidate, "different", differences.length);
+    for (const found of differences) {
+      const { difference } = found;
+      const rule = found.candidate_rule ?? found.rule ?? "";
+      metrics.shadowDifferences.inc({ difference, rule });
+      counter.difference(candidate, { difference, rule, count: 1 });
+      record(found);
     }
     this.#send();
   }
@@ -138,7 +148,7 @@ export class ShadowEvaluator {
     clearTimeout(this.#watching);
     this.#thread = undefined;
     void thread?.terminate();
-    this.#count("failed", this.#sent);
+    this.#count(this.#sentOf, "failed", this.#sent);
     this.#sent = 0;
     this.#dependencies.log.warn({ err: error }, "the shadow evaluation failed; decisions are not affected");
     this.#pausing = setTimeout(() => {
@@ -147,7 +157,9 @@ export class ShadowEvaluator {
     }, this.#options.restartMs).unref();
   }
 
-  #count(result: "same" | "different" | "failed" | "dropped", count: number): void {
-    if (count > 0) this.#dependencies.metrics.shadowDecisions.inc({ result }, count);
+  #count(candidate: string, result: ShadowResult, count: number): void {
+    if (count === 0) return;
+    this.#dependencies.metrics.shadowDecisions.inc({ result }, count);
+    this.#dependencies.counter.count(candidate, result, count);
   }
 }

@@ -41,5 +41,7 @@ export interface ShadowResults {
   readonly same: number;
   /** Tasks on which the candidate could not decide. */
   readonly failed: number;
+  /** Tasks for which the candidate needs a body that the stable set did not. */
+  readonly bodiless: number;
   readonly differences: readonly ShadowRecord[];
 }

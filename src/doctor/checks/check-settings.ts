@@ -13,6 +13,13 @@ export function checkSettings(facts: Facts): readonly Finding[] {
   ]);
 }
 
+/** The names of `envoy.type.v3.StatusCode` from 200 to 399. */
+const SUCCESSES: ReadonlySet<string> = new Set([
+  ...["OK", "Created", "Accepted", "NonAuthoritativeInformation", "NoContent", "ResetContent"],
+  ...["PartialContent", "MultiStatus", "AlreadyReported", "IMUsed", "MultipleChoices", "MovedPermanently"],
+  ...["Found", "SeeOther", "NotModified", "UseProxy", "TemporaryRedirect", "PermanentRedirect"],
+]);
+
 function settingsOf(
   { name, config }: FilterView,
   { where }: HttpChain,
@@ -28,8 +35,12 @@ function settingsOf(
   const most = numberAt(body, "max_request_bytes") ?? 0;
   const wanted = gateway?.gateway.security.decision_body_limit ?? 0;
   const version = textAt(config, "transport_api_version");
+  const statusOnError = textAt(config, "status_on_error", "code");
   return [
     ...(isOn("failure_mode_allow") ? [found("FAILURE_MODE_ALLOW", "`failure_mode_allow: true`")] : []),
+    ...(SUCCESSES.has(statusOnError ?? "")
+      ? [found("ERROR_LOOKS_LIKE_SUCCESS", `\`status_on_error: ${statusOnError ?? ""}\``)]
+      : []),
     ...(objectAt(config, "http_service") === undefined ? [] : [found("OLD_PROTOCOL", "`http_service`")]),
     ...(objectAt(config, "grpc_service") !== undefined && version !== "V3"
       ? [found("OLD_PROTOCOL", `\`transport_api_version: ${version ?? "AUTO"}\``)]

@@ -4,9 +4,10 @@ import type { EnvoyView, HttpChain } from "../envoy-view.ts";
 import type { Facts } from "../facts.ts";
 import type { Finding } from "../finding.ts";
 import { describeMatch } from "../route-view.ts";
+import { authzServices } from "../services.ts";
 
 /** Whether each request that reaches an application was decided, as the application gets it. */
-export function coverage({ envoy }: Facts): readonly Finding[] {
+export function coverage({ envoy, authzCluster }: Facts): readonly Finding[] {
   if (envoy === undefined) return [];
   return [
     ...envoy.chains.flatMap((chain) => [
@@ -16,6 +17,7 @@ export function coverage({ envoy }: Facts): readonly Finding[] {
       ...tunnels(chain),
     ]),
     ...withoutHttp(envoy),
+    ...others(envoy, authzCluster),
   ];
 }
 
@@ -102,6 +104,13 @@ function tunnels({ where, manager, routes = [] }: HttpChain): readonly Finding[]
     where: `${where} / ${route.where}`,
     detail: `to ${route.cluster ?? "a cluster that the request names"}`,
   }));
+}
+
+/** Which of several services is Gatehouse cannot be seen. */
+function others(envoy: EnvoyView, authzCluster: string | undefined): readonly Finding[] {
+  const services = authzServices(envoy);
+  if (authzCluster !== undefined || services.length < 2) return [];
+  return [{ code: "EXT_AUTHZ_ASKS_OTHERS", where: "ext_authz", detail: `asks ${services.join(", ")}` }];
 }
 
 /** A TCP proxy to an application that is guarded elsewhere. */

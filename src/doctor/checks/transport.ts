@@ -50,13 +50,18 @@ export function isLocal({ host }: Address): boolean {
 
 const OLD = ["TLSv1_0", "TLSv1_1"];
 
-function listenerTls({ where, address, tls }: HttpChain): readonly Finding[] {
+function listenerTls({ where, address, tls, takesEarlyData }: HttpChain): readonly Finding[] {
   if (tls === undefined)
     return isLocal(address)
       ? []
       : [{ code: "LISTENER_WITHOUT_TLS", where, detail: `${address.host}:${address.port}` }];
   const least = textAt(tls, "common_tls_context", "tls_params", "tls_minimum_protocol_version");
-  return OLD.includes(least ?? "") ? [{ code: "TLS_TOO_OLD", where, detail: least ?? "" }] : [];
+  return [
+    ...(OLD.includes(least ?? "") ? [{ code: "TLS_TOO_OLD", where, detail: least ?? "" } as const] : []),
+    ...(takesEarlyData
+      ? [{ code: "EARLY_DATA_ACCEPTED", where, detail: "`enable_early_data` is not false" } as const]
+      : []),
+  ];
 }
 
 function peerTls(

@@ -2,6 +2,7 @@ import type { Expression, PathRuleIR } from "../ir.ts";
 import { compareConditions } from "./compare.ts";
 import type { Finding } from "./find-attributes.ts";
 import { requestDomains } from "./request-domains.ts";
+import { signedInFacts } from "./signed-in.ts";
 import type { Decider, RoutedSet, RoutePair } from "./routes.ts";
 import { placed, reasons, witnesses, type RuleChange, type Witness } from "./rule-change.ts";
 
@@ -27,7 +28,8 @@ export function routeChange(pair: RoutePair, setBefore: RoutedSet, setAfter: Rou
     },
     ...(pair.spelled && { incomplete: `not every spelling of \`${resourceOf(pair.spelled)}\` is tried` }),
   });
-  const { change, gained, lost } = compareConditions(old, now, domains);
+  const given = signedInFacts([before, after].flatMap((rule) => rule?.condition ?? []));
+  const { change, gained, lost } = compareConditions(old, now, domains, given);
   const isRewritten =
     before !== undefined && before.method === after?.method && before.pattern === after.pattern;
   const isSame = isRewritten && before.condition.source === after.condition.source;

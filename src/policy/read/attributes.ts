@@ -5,6 +5,7 @@ import { type Reporter } from "../diagnostics/reporter.ts";
 import type { AttributePath, AttributeType } from "../ir.ts";
 import { BASE_ROOTS, isIdentifier, KEYWORDS, OUTSIDE_ROOTS } from "../roots.ts";
 import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
+import { ATTRIBUTE_KEYS } from "./keys.ts";
 import type { AttributeRootSource } from "./policy-source.ts";
 import {
   placeOfKey,
@@ -46,7 +47,7 @@ function readRoot(report: Reporter, { key, value }: MappingEntry): AttributeRoot
     );
     return undefined;
   }
-  const fields = readFields(report, value, quoted(name), ["source", "key", "types", "open"]);
+  const fields = readFields(report, value, quoted(name), ATTRIBUTE_KEYS);
   if (fields === undefined) return undefined;
   const types = readTypes(report, fields.get("types"));
   const openNode = fields.get("open");

@@ -4,6 +4,7 @@ import type { CorsIR } from "../ir.ts";
 import { METHODS } from "../pattern/methods.ts";
 import { placeOf } from "../syntax/place-of.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
+import { CORS_KEYS } from "./keys.ts";
 import { readFields, readFlag, readInteger, readItems, readString } from "./reader.ts";
 
 const DEFAULTS = {
@@ -29,13 +30,7 @@ const ANY = ["*", "null"];
 
 /** Reads the `cors` head. */
 export function readCorsHead(report: Reporter, node: YamlNode): CorsIR | undefined {
-  const fields = readFields(report, node, "`cors`", [
-    "origins",
-    "credentials",
-    "methods",
-    "headers",
-    "max_age",
-  ]);
+  const fields = readFields(report, node, "`cors`", CORS_KEYS);
   if (fields === undefined) return undefined;
   const origins = fields.require("origins");
   const [credentials, methods] = [fields.get("credentials"), fields.get("methods")];

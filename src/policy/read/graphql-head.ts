@@ -5,6 +5,7 @@ import { parametersOf, parsePattern } from "../pattern/parse-pattern.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readPattern, type PatternForm } from "./pattern.ts";
 import type { GraphqlHeadSource, NamedFile, PatternSource } from "./policy-source.ts";
+import { CHOICES, GRAPHQL_KEYS, GRAPHQL_LIMIT_KEYS } from "./keys.ts";
 import { readChoice, readFields, readInteger, readItems, readString } from "./reader.ts";
 import { attachedFileName } from "./attached-file.ts";
 import { placeOf } from "../syntax/place-of.ts";
@@ -19,15 +20,7 @@ export const GRAPHQL_DEFAULTS: GraphqlHeadSource["settings"] = {
 
 /** Reads the `graphql` head. */
 export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSource | undefined {
-  const fields = readFields(report, node, "`graphql`", [
-    "paths",
-    "other_paths",
-    "schema",
-    "persisted",
-    "multipart",
-    "introspection",
-    "limits",
-  ]);
+  const fields = readFields(report, node, "`graphql`", GRAPHQL_KEYS);
   if (fields === undefined) return undefined;
   const paths = fields.get("paths");
   const otherPaths = fields.get("other_paths");
@@ -36,7 +29,7 @@ export function readGraphqlHead(report: Reporter, node: YamlNode): GraphqlHeadSo
   const multipart = fields.get("multipart");
   const introspection = fields.get("introspection");
   const limits = fields.get("limits");
-  const choice = (value: YamlNode, what: string) => readChoice(report, value, what, ["allow", "deny"]);
+  const choice = (value: YamlNode, what: string) => readChoice(report, value, what, CHOICES.multipart);
   const patterns = paths && readPaths(report, paths, "`paths`", "none");
   const others = otherPaths && readOtherPaths(report, otherPaths, patterns);
   const schemaFile = schema && readFileName(report, schema, "schema");
@@ -122,7 +115,7 @@ const MAX_LIMIT = 1_000_000;
 
 function readLimits(report: Reporter, node: YamlNode): GraphqlSettingsIR["limits"] {
   const defaults = GRAPHQL_DEFAULTS.limits;
-  const fields = readFields(report, node, "`limits`", ["depth", "aliases", "root_fields", "tokens"]);
+  const fields = readFields(report, node, "`limits`", GRAPHQL_LIMIT_KEYS);
   const limit = (key: string, otherwise: number, least: number) => {
     const value = fields?.get(key);
     return (value && readInteger(report, value, quoted(key), [least, MAX_LIMIT])) ?? otherwise;

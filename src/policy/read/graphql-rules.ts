@@ -2,12 +2,12 @@ import { quoted } from "../../text/index.ts";
 import { type Reporter } from "../diagnostics/reporter.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
+import { ENTRY_KEYS, OPERATIONS } from "./keys.ts";
 import type { GraphqlRuleSource } from "./policy-source.ts";
 import { placeOfKey, readChoice, readString, type Fields } from "./reader.ts";
 import { readRule } from "./rule.ts";
 import { placeOf } from "../syntax/place-of.ts";
 
-const OPERATIONS = ["query", "mutation", "subscription"] as const;
 type Operation = (typeof OPERATIONS)[number];
 
 /** `Type.field` or a root field; names as in the GraphQL specification, section 2.1.9. */
@@ -15,7 +15,7 @@ const TARGET = /^(?:([_A-Za-z][_0-9A-Za-z]*)\.)?([_A-Za-z][_0-9A-Za-z]*)$/;
 
 /** Reads an entry of `graphql_policies`. */
 export function readGraphqlRule(report: Reporter, node: YamlNode, id: string): GraphqlRuleSource | undefined {
-  const rule = readRule(report, node, "a GraphQL policy", [...OPERATIONS, "condition", "on_deny"]);
+  const rule = readRule(report, node, "a GraphQL policy", ENTRY_KEYS.graphql_policies);
   if (rule === undefined) return undefined;
   const { fields } = rule;
   const guarded = readGuarded(report, fields);

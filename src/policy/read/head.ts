@@ -4,6 +4,7 @@ import type { MappingEntry, ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readAttributes } from "./attributes.ts";
 import { readCorsHead } from "./cors-head.ts";
 import { readGraphqlHead } from "./graphql-head.ts";
+import { CHOICES, HEAD_KEYS } from "./keys.ts";
 import type { HeadSource } from "./policy-source.ts";
 import { readChoice, readString } from "./reader.ts";
 import { readAudit } from "./rule.ts";
@@ -13,19 +14,17 @@ import { placeOf } from "../syntax/place-of.ts";
 type HeadReader = (report: Reporter, node: YamlNode) => HeadSource;
 
 /** The keys of the head. Each may occur in only one file of the set. */
-const HEAD: Readonly<Record<string, HeadReader>> = {
+const HEAD: Readonly<Record<(typeof HEAD_KEYS)[number], HeadReader>> = {
   policy_set: (report, node) =>
     given("name", readLabel(report, readString(report, node, "`policy_set`"), "`policy_set`")),
   version: (report, node) => given("version", readVersion(report, node)),
-  default: (report, node) => given("default", readChoice(report, node, "`default`", ["deny", "allow"])),
-  preflight: (report, node) => given("preflight", readChoice(report, node, "`preflight`", ["deny", "allow"])),
+  default: (report, node) => given("default", readChoice(report, node, "`default`", CHOICES.default)),
+  preflight: (report, node) => given("preflight", readChoice(report, node, "`preflight`", CHOICES.preflight)),
   cors: (report, node) => given("cors", readCorsHead(report, node)),
   audit: (report, node) => ({ auditRequired: readAudit(report, node) }),
   attributes: (report, node) => given("attributes", readAttributes(report, node)),
   graphql: (report, node) => given("graphql", readGraphqlHead(report, node)),
 };
-
-export const HEAD_KEYS: readonly string[] = Object.keys(HEAD);
 
 /** The parts of `name@version`, which audit records and metrics contain. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -46,7 +45,8 @@ export class HeadCollector {
 
   /** Consumes an entry if it belongs to the head. A key that another file already has is reported. */
   add({ key, value }: MappingEntry): void {
-    const read = Object.hasOwn(HEAD, key.text) ? HEAD[key.text] : undefined;
+    const known = HEAD_KEYS.find((name) => name === key.text);
+    const read = known && HEAD[known];
     if (read === undefined) return;
     const first = this.#places.get(key.text);
     if (first !== undefined) {

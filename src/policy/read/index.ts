@@ -3,7 +3,8 @@ import { type Reporter } from "../diagnostics/reporter.ts";
 import type { SectionName } from "../ir.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readGraphqlRule } from "./graphql-rules.ts";
-import { HEAD_KEYS, HeadCollector } from "./head.ts";
+import { HeadCollector } from "./head.ts";
+import { HEAD_KEYS, SECTIONS } from "./keys.ts";
 import { readPathRule } from "./path-rules.ts";
 import type { PolicySetSource } from "./policy-source.ts";
 import { wrongType } from "./reader.ts";
@@ -14,15 +15,6 @@ import { placeOf } from "../syntax/place-of.ts";
 export type * from "./policy-source.ts";
 export { GRAPHQL_DEFAULTS } from "./graphql-head.ts";
 export { isAttachedFile, mentionedFiles } from "./attached-file.ts";
-
-const SECTIONS: readonly SectionName[] = [
-  "policies",
-  "web_policies",
-  "response_filters",
-  "response_masks",
-  "graphql_policies",
-  "websocket_policies",
-];
 
 const KNOWN: readonly string[] = [...HEAD_KEYS, ...SECTIONS];
 

@@ -1,6 +1,7 @@
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
+import { ENTRY_KEYS } from "./keys.ts";
 import { readPattern, type PatternForm } from "./pattern.ts";
 import type { PathRuleSource } from "./policy-source.ts";
 import { readRule } from "./rule.ts";
@@ -28,7 +29,7 @@ export function readPathRule(
   id: string,
 ): PathRuleSource | undefined {
   const { what, key, form } = FORMS[section];
-  const rule = readRule(report, node, what, [key, "condition"]);
+  const rule = readRule(report, node, what, ENTRY_KEYS[section]);
   if (rule === undefined) return undefined;
   const path = rule.fields.require(key);
   const pattern = path && readPattern(report, path, `\`${key}\``, form);

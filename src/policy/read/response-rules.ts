@@ -4,6 +4,7 @@ import { type Reporter } from "../diagnostics/reporter.ts";
 import { MASK_TYPES, type FieldPathIR, type MaskAction } from "../ir.ts";
 import type { ScalarNode, YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
+import { CHOICES, ENTRY_KEYS, FIELD_KEYS } from "./keys.ts";
 import { readPattern } from "./pattern.ts";
 import type { ResponseFieldSource, ResponseRuleSource } from "./policy-source.ts";
 import { readChoice, readFields, readItems, readString, wrongType, type Fields } from "./reader.ts";
@@ -28,7 +29,7 @@ const SPELLINGS: Readonly<Record<Section, Spelling>> = {
     pattern: "endpoint",
     list: "filter_rules",
     field: "field",
-    keys: ["field", "condition", "action", "replacement"],
+    keys: FIELD_KEYS.filter_rules,
     readAction: readFilterAction,
   },
   response_masks: {
@@ -36,7 +37,7 @@ const SPELLINGS: Readonly<Record<Section, Spelling>> = {
     pattern: "api_pattern",
     list: "fields",
     field: "name",
-    keys: ["name", "condition", "mask_type"],
+    keys: FIELD_KEYS.fields,
     readAction: readMaskType,
   },
 };
@@ -51,13 +52,13 @@ export function readResponseRule(
   id: string,
 ): ResponseRuleSource | undefined {
   const spelling = SPELLINGS[section];
-  const rule = readRule(report, node, spelling.what, [spelling.pattern, spelling.list, "other_types"]);
+  const rule = readRule(report, node, spelling.what, ENTRY_KEYS[section]);
   if (rule === undefined) return undefined;
   const path = rule.fields.require(spelling.pattern);
   const pattern =
     path && readPattern(report, path, `\`${spelling.pattern}\``, { method: "optional", wildcards: "web" });
   const other = rule.fields.get("other_types");
-  const otherTypes = (other && readChoice(report, other, "`other_types`", ["refuse", "pass"])) ?? "refuse";
+  const otherTypes = (other && readChoice(report, other, "`other_types`", CHOICES.other_types)) ?? "refuse";
   const list = rule.fields.require(spelling.list);
   if (list === undefined) return undefined;
   const fields = readFieldList(report, list, spelling);
@@ -119,7 +120,7 @@ function fieldKeyProblem(key: string): { message: string; hint?: string } | unde
 
 function readFilterAction(report: Reporter, fields: Fields): MaskAction | undefined {
   const node = fields.require("action");
-  const action = node && readChoice(report, node, "`action`", ["remove", "mask"]);
+  const action = node && readChoice(report, node, "`action`", CHOICES.action);
   const replacement = fields.get("replacement");
   if (action === "mask") {
     if (replacement === undefined) return { kind: "replace", replacement: DEFAULT_REPLACEMENT };

@@ -1,9 +1,8 @@
 import type { Reporter } from "../diagnostics/reporter.ts";
 import type { YamlNode } from "../syntax/tree.ts";
+import { CHOICES, RULE_KEYS } from "./keys.ts";
 import { readChoice, readFields, readString, type Fields } from "./reader.ts";
 
-/** Keys that every rule may have. */
-const RULE_KEYS = ["name", "audit"] as const;
 const MAX_NAME_LENGTH = 200;
 
 /** The parts that every rule has. */
@@ -33,7 +32,7 @@ export function readRule(
 
 /** @returns true if it says `required` */
 export function readAudit(report: Reporter, node: YamlNode | undefined): boolean {
-  return node !== undefined && readChoice(report, node, "`audit`", ["required"]) === "required";
+  return node !== undefined && readChoice(report, node, "`audit`", CHOICES.audit) === "required";
 }
 
 function readName(report: Reporter, node: YamlNode): string | undefined {

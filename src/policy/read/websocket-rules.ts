@@ -3,6 +3,7 @@ import type { YamlNode } from "../syntax/tree.ts";
 import { readCondition } from "./condition.ts";
 import { readPattern } from "./pattern.ts";
 import type { ConnectionSource, MessageSource } from "./policy-source.ts";
+import { CHOICES, CONNECTION_KEYS, ENTRY_KEYS, MESSAGE_KEYS } from "./keys.ts";
 import { placeOfKey, readChoice, readFields, readItems, readString, type Fields } from "./reader.ts";
 import { readMaskedFields } from "./response-rules.ts";
 import { readRule } from "./rule.ts";
@@ -17,7 +18,7 @@ export function readWebsocketEntry(
   node: YamlNode,
   id: string,
 ): { connections: readonly ConnectionSource[]; messages: readonly MessageSource[] } {
-  const fields = readFields(report, node, "a WebSocket policy", ["connection", "message_types"]);
+  const fields = readFields(report, node, "a WebSocket policy", ENTRY_KEYS.websocket_policies);
   const first = fields?.require("connection");
   const { pattern, connection } = readConnection(report, first, `${id}.connection`);
   const list = fields?.get("message_types");
@@ -34,7 +35,7 @@ function readConnection(
   node: YamlNode | undefined,
   id: string,
 ): { readonly pattern?: Pattern | undefined; readonly connection?: Omit<ConnectionSource, "messages"> } {
-  const rule = node && readRule(report, node, "`connection`", ["path", "condition"]);
+  const rule = node && readRule(report, node, "`connection`", CONNECTION_KEYS);
   if (rule === undefined) return {};
   const path = rule.fields.get("path");
   const pattern: Pattern | undefined =
@@ -51,14 +52,13 @@ function readMessage(
   node: YamlNode,
   id: string,
 ): Omit<MessageSource, "pattern"> | undefined {
-  const keys = ["type", "direction", "condition", "on_deny", "fields"];
-  const rule = readRule(report, node, "a message type", keys);
+  const rule = readRule(report, node, "a message type", MESSAGE_KEYS);
   if (rule === undefined) return undefined;
   const { head } = rule;
   const name = rule.fields.require("type");
   const type = name && readString(report, name, "`type`");
   const way = rule.fields.get("direction");
-  const direction = way === undefined ? "send" : readChoice(report, way, "`direction`", ["send", "receive"]);
+  const direction = way === undefined ? "send" : readChoice(report, way, "`direction`", CHOICES.direction);
   const answer = rule.fields.get("on_deny");
   const onDeny = answer === undefined ? "drop" : readChoice(report, answer, "`on_deny`", ["drop", "close"]);
   const condition = readCondition(report, rule.fields);

@@ -10,6 +10,7 @@ export {
   type OutcomeCoverage,
 } from "./coverage-report.ts";
 export { junit } from "./junit.ts";
+export { describeActual, describeExpected } from "./outcome.ts";
 export { MAX_CASES, parseSuite, type ParsedSuite } from "./parse.ts";
 export { renderSuite } from "./render.ts";
 export { partsOfTrace, testsIn } from "./tests-in.ts";

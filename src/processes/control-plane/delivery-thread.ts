@@ -1,5 +1,5 @@
-import { getPriority, setPriority } from "node:os";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { lowerPriority } from "../../runtime/lower-priority.ts";
 import { closeDatabase, databaseNow, openDatabase } from "../../storage/index.ts";
 import { createLog, type LogOptions } from "../../telemetry/log.ts";
 import type { ControlSettings } from "../../control/platform/context.ts";
@@ -18,15 +18,11 @@ export interface DeliveryThreadData {
 
 /** Maximum number of the thread's own connections: a backlog does not use those that requests need. */
 const POOL_SIZE = 4;
-/** Requests take precedence when the CPU is short: added to their niceness, up to the maximum. */
-const NICER = 10;
-const MOST_NICE = 19;
 
 /** Delivers until it is told to stop, and reports when it has stopped. */
 function run({ settings, databaseUrl, keys, logLevel }: DeliveryThreadData): void {
   const { environment } = settings;
-  // on Linux a priority belongs to the thread; elsewhere it would apply to the whole process
-  if (process.platform === "linux") setPriority(0, Math.min(getPriority(0) + NICER, MOST_NICE));
+  lowerPriority();
   const db = openDatabase(databaseUrl, {
     poolSize: POOL_SIZE,
     applicationName: `gatehouse ${environment} webhooks`,

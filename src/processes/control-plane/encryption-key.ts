@@ -28,6 +28,11 @@ export async function masterKeys(
   return { sealing: await sealingKey(config, create), others };
 }
 
+/** @returns where a generated key is kept; `undefined` if one is configured */
+export function keyFileOf({ api }: Pick<GatewayConfig, "api">): string | undefined {
+  return api.encryption_key === undefined ? join(api.data_directory, FILE) : undefined;
+}
+
 async function sealingKey(
   { api, database }: Pick<GatewayConfig, "api" | "database">,
   create: boolean,

@@ -3,7 +3,13 @@ import type { ControlContext } from "../../control/platform/context.ts";
 import type { Environment } from "../../control/platform/environment.ts";
 import { createUnits } from "../../control/platform/unit.ts";
 import { unitWriters } from "../../control/unit-writers.ts";
-import { closeDatabase, openDatabase, TURN_REFUSALS, type Database } from "../../storage/index.ts";
+import {
+  closeDatabase,
+  openDatabase,
+  TURN_REFUSALS,
+  type Database,
+  type RefusedTurn,
+} from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
 
@@ -21,7 +27,9 @@ export interface PoolsOptions {
 }
 
 /** Work whose callers take turns: what many callers ask for, and what one of them alone could hold up. */
-const IN_TURNS: ReadonlySet<Workload> = new Set(["api", "analytics"]);
+const IN_TURNS: ReadonlySet<Workload> = new Set(["api", "analytics", "feed", "intake"]);
+/** Work of gateways. All of them may have one key, which alone gets every connection: what it does is short. */
+const OF_GATEWAYS: ReadonlySet<Workload> = new Set(["feed", "intake"]);
 
 /**
  * Opens the pool of one kind of work. A timeout waiting for a connection is logged and counted; and so is, apart from it,
@@ -40,6 +48,7 @@ export function openPool(
   return openDatabase(url, {
     poolSize: budgets[workload],
     inTurns,
+    ...(OF_GATEWAYS.has(workload) && { mostOfCaller: budgets[workload] }),
     applicationName: `gatehouse ${environment}${workload === "api" ? "" : ` ${workload}`}`,
     ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
@@ -47,16 +56,24 @@ export function openPool(
       metrics?.poolExhausted.inc({ environment, workload });
       log.warn({ environment, workload }, "timed out waiting for a database connection");
     },
-    onRefusedTurn({ caller, reason, isFirst }) {
-      metrics?.turnsRefused.inc({ environment, workload, reason });
-      // one line until nothing of this caller waits any more: the metric counts the others
-      if (isFirst)
-        log.warn(
-          { environment, workload, reason, caller: caller.id, actor: caller.actor },
-          "refused requests of a caller: too many of them are waiting for database connections",
-        );
-    },
+    onRefusedTurn: refusedTurns(workload, { environment, log, metrics }),
   });
+}
+
+/** Counts turns that a caller does not get, and logs the first of them. */
+export function refusedTurns(
+  workload: Workload,
+  { environment, log, metrics }: Pick<PoolsOptions, "environment" | "log" | "metrics">,
+): (refused: RefusedTurn) => void {
+  return ({ caller, reason, isFirst }) => {
+    metrics?.turnsRefused.inc({ environment, workload, reason });
+    // one line until nothing of this caller waits any more: the metric counts the others
+    if (isFirst)
+      log.warn(
+        { environment, workload, reason, caller: caller.id, actor: caller.actor },
+        "refused requests of a caller: too many of them are waiting for database connections",
+      );
+  };
 }
 
 /** Slightly more than `/readyz` waits. */

@@ -20,6 +20,7 @@ export function controlSettings(
     trustedProxies: api.trusted_proxies,
     rateLimits: api.rate_limits,
     ...(database.redis_url !== undefined && { redisUrl: database.redis_url }),
+    ...(api.egress_proxy !== undefined && { egressProxy: api.egress_proxy }),
     webhooks: {
       allowPrivateTargets: webhooks.allow_private_targets,
       timeoutMs: webhooks.timeout,

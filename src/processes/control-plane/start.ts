@@ -10,8 +10,10 @@ import { ApiError } from "../../control/platform/errors.ts";
 import { errorEnvelope } from "../../control/platform/frame/envelope.ts";
 import { newId } from "../../control/platform/ids.ts";
 import { startDeliveryThread } from "./start-delivery-thread.ts";
+import { listenToItself, type OwnListener } from "./own-listener.ts";
+import { observeCallsOf, type CallObservers } from "./observe-calls.ts";
 import { publicUrlOf } from "./settings.ts";
-import { openWorkloads } from "./pools.ts";
+import { openWorkloads, refusedTurns } from "./pools.ts";
 import { masterKeys } from "./encryption-key.ts";
 import {
   databaseLocation,
@@ -22,10 +24,14 @@ import {
 } from "./open-environment.ts";
 import { provideDatabases } from "../../storage/index.ts";
 import { sandboxSeed } from "./sandbox-seed.ts";
+import type { TlsFiles } from "../../runtime/tls-files.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "../../startup/index.ts";
+import { errorMessage } from "../../text/index.ts";
+import { openLineFile, type LineFile } from "../../telemetry/line-file.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import { startTracing } from "../../telemetry/tracing.ts";
 
 /** An environment that is being served. */
 export interface ServedEnvironment {
@@ -63,15 +69,22 @@ export async function startControlPlane(
   const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
   for (const environment of wanted) await assertPortIsFree(portOf(config, environment));
   const keys = await masterKeys(config);
-  const databases = await provideDatabases(databaseLocation(config), wanted, log);
+  const observed = await openObservers(config, { log, metrics });
+  const databases = await provideDatabases(databaseLocation(config), wanted, log).catch(
+    async (error: unknown) => {
+      await observed.close();
+      throw error;
+    },
+  );
   const running: { readonly served: ServedEnvironment; close(): Promise<void> }[] = [];
   const close = async () => {
     await Promise.all(running.map((environment) => environment.close()));
     await databases.close();
+    await observed.close();
   };
   try {
     for (const environment of wanted)
-      running.push(await serveEnvironment(config, environment, { keys, databases, log, metrics }));
+      running.push(await serveEnvironment(config, environment, { keys, databases, log, metrics, observed }));
   } catch (error) {
     await close();
     throw error;
@@ -82,13 +95,20 @@ export async function startControlPlane(
 async function serveEnvironment(
   config: GatewayConfig,
   environment: Environment,
-  dependencies: OpenDependencies,
+  dependencies: OpenDependencies & { readonly observed: CallObservers },
 ) {
-  const server = createApiServer(notReady);
-  const url = await listen(server, portOf(config, environment));
+  const files = tlsFilesOf(config);
+  const { server, unfollow } = await createApiServer(notReady, files && { files, log: dependencies.log });
+  const url = await listen(server, portOf(config, environment), files === undefined ? "http" : "https").catch(
+    async (error: unknown) => {
+      await unfollow();
+      throw error;
+    },
+  );
   let opened: OpenedEnvironment | undefined;
   let others: ReturnType<typeof openWorkloads> | undefined;
   let composed: Awaited<ReturnType<typeof composeEnvironment>> | undefined;
+  let own: OwnListener | undefined;
   const close = async () => {
     // a kept-alive connection could go on sending requests: close it with its next response
     server.prependListener("request", (_request, response: ServerResponse) => {
@@ -104,13 +124,18 @@ async function serveEnvironment(
     // the grace period is over: close what is still open
     if (!(await inTime(closed, CLOSE_MS, false))) server.closeAllConnections();
     await closed;
+    await Promise.all([unfollow(), own?.close()]);
     await others?.close();
     await opened?.close();
   };
   try {
     const publicUrl = publicUrlOf(config, environment, url);
     const pools = poolsOf(config, environment, dependencies);
-    opened = await openContext(config, { publicUrl, ownUrl: fromHere(url) }, pools, dependencies, "serve");
+    // only the sandbox's provider is asked by this process itself
+    if (files !== undefined && environment === "sandbox")
+      own = await listenToItself(() => composed?.application);
+    const ownUrl = own?.url ?? fromHere(url);
+    opened = await openContext(config, { publicUrl, ownUrl }, pools, dependencies, "serve");
     const { context } = opened;
     others = openWorkloads(context, pools);
     composed = await composeEnvironment(context, {
@@ -123,6 +148,11 @@ async function serveEnvironment(
           keys: dependencies.keys,
           logLevel: config.telemetry.log_level,
         }),
+      observe: observeCallsOf(environment, dependencies.observed),
+      onRefusedCall: (record, calls) => {
+        dependencies.metrics?.apiRefusals.inc({ environment, record }, calls);
+      },
+      onRefusedFeedTurn: refusedTurns("feed", pools),
       onFleet: (counts) => {
         for (const [status, count] of Object.entries(counts))
           dependencies.metrics?.gateways.set({ environment, status }, count);
@@ -147,6 +177,36 @@ async function serveEnvironment(
   }
 }
 
+/** What hears of the requests of all environments. */
+async function openObservers(
+  { api, telemetry }: GatewayConfig,
+  { log, metrics }: Pick<OpenDependencies, "log" | "metrics">,
+): Promise<CallObservers & { close(): Promise<void> }> {
+  const { endpoint, sample_ratio: sampleRatio } = telemetry.tracing;
+  const accessLog =
+    api.access_log === "off"
+      ? undefined
+      : openAccessLog(api.access_log, () => metrics?.accessLogDropped.inc());
+  const tracing = await startTracing({
+    ...(endpoint !== undefined && { endpoint }),
+    ...{ sampleRatio, serviceName: "gatehouse-control-plane", log },
+  });
+  return {
+    ...{ metrics, tracing, accessLog },
+    async close() {
+      await Promise.all([tracing.shutdown(), accessLog?.close()]);
+    },
+  };
+}
+
+function openAccessLog(file: string, dropped: () => void): LineFile {
+  try {
+    return openLineFile(file, dropped);
+  } catch (error) {
+    throw new Error(`api.access_log: cannot write ${file}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
 /** The address must be known before the application exists, so this listens first and also answers early requests. */
 const notReady: RequestListener = (_request, response) => {
   const error = new ApiError("SERVICE_UNAVAILABLE");
@@ -162,6 +222,12 @@ function fromHere(url: string): string {
 /** Grace period for current requests when the server stops. */
 const CLOSE_MS = 10_000;
 
+function tlsFilesOf({ api: { tls } }: GatewayConfig): TlsFiles | undefined {
+  const { certificate, private_key: privateKey, client_ca: clientCa } = tls;
+  if (certificate === undefined || privateKey === undefined) return undefined;
+  return { certificate, privateKey, ...(clientCa !== undefined && { clientCa }) };
+}
+
 function portOf({ api }: GatewayConfig, environment: Environment): WantedPort {
   const host = api.listen_address;
   return environment === "production"
@@ -169,7 +235,8 @@ function portOf({ api }: GatewayConfig, environment: Environment): WantedPort {
     : { setting: "api.sandbox_port", host, port: api.sandbox_port };
 }
 
-async function listen(server: Server, wanted: WantedPort): Promise<string> {
+/** @returns the URL of the port */
+async function listen(server: Server, wanted: WantedPort, scheme: "http" | "https"): Promise<string> {
   const { host, port } = wanted;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -180,5 +247,5 @@ async function listen(server: Server, wanted: WantedPort): Promise<string> {
   }).catch(async (error: unknown) => {
     throw await cannotListen(wanted, error);
   });
-  return `http://${hostPort(host, (server.address() as AddressInfo).port)}`;
+  return `${scheme}://${hostPort(host, (server.address() as AddressInfo).port)}`;
 }

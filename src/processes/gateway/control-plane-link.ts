@@ -24,14 +24,26 @@ export interface ControlPlaneLink {
 /** @returns `undefined` if no control plane is configured */
 export function createControlPlaneLink(
   config: GatewayConfig,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+  {
+    metrics,
+    log,
+    waitSeconds,
+  }: {
+    readonly metrics: Metrics;
+    readonly log: Log;
+    /** How long the control plane may hold a response without news. */
+    readonly waitSeconds?: number;
+  },
 ): ControlPlaneLink | undefined {
   const { control_plane } = config;
   if (control_plane.url === undefined) return undefined;
   const apiKey = controlPlaneKey(config, log);
   const client = new ControlPlaneClient({ url: control_plane.url, apiKey });
   const { max_stale: maxStaleMs, key_refused_grace: keyRefusedGraceMs } = control_plane;
-  const feed = new StateFeed({ maxStaleMs, keyRefusedGraceMs }, { client, metrics, log });
+  const feed = new StateFeed(
+    { maxStaleMs, keyRefusedGraceMs, ...(waitSeconds !== undefined && { waitSeconds }) },
+    { client, metrics, log },
+  );
   apiKey.onChange(() => {
     feed.askNow();
   });

@@ -52,9 +52,11 @@ export function frontProxyOptions({
 }
 
 function inOrder(limits: Limits): readonly number[] {
-  const { upstreamTimeout, requestTimeout, streamIdleTimeout, websocketIdleTimeout } = limits;
+  const { upstreamTimeout, responseTimeout, requestTimeout, streamIdleTimeout, websocketIdleTimeout } =
+    limits;
   return [
     upstreamTimeout,
+    responseTimeout,
     requestTimeout,
     streamIdleTimeout,
     websocketIdleTimeout,

@@ -10,12 +10,16 @@ import { caseSensitive, createControlPlaneLink, storeOptions } from "./control-p
 import { controlPlaneSource } from "../../sync/index.ts";
 import { createCorsFile } from "./cors-file.ts";
 import { provisionsOf } from "./provisions.ts";
+import { RolloutFollower } from "./follow-rollout.ts";
+import { createCandidatePublishing } from "./publish-candidate.ts";
+import { createRolloutMemory } from "./rollout-memory.ts";
 import { createRolloutPublishing, type RolloutPublishing } from "./publish-rollout.ts";
 import { noStableSet } from "./no-stable-set.ts";
 import type { RolloutChange } from "../../decision/rollout/rollout-controller.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { inTime } from "../../runtime/in-time.ts";
 
 export interface PolicyPublishingDependencies {
   readonly workers: ReleaseWorkers;
@@ -23,8 +27,14 @@ export interface PolicyPublishingDependencies {
   readonly runtime: string;
   /** File with the CORS headers of Envoy's own responses. */
   readonly corsFile: string;
-  /** Called after each change of the rollout. */
-  readonly rolloutChanged: (change: RolloutChange) => void;
+  /** Names this gateway in reports. */
+  readonly gateway: string;
+  /**
+   * Called after each change of the rollout.
+   *
+   * @param rollout - its id at the control plane, if it is from there
+   */
+  readonly rolloutChanged: (change: RolloutChange, rollout: string | undefined) => void;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -32,6 +42,9 @@ export interface PolicyPublishingDependencies {
 /** For the log and `/readyz`. */
 const NOT_ENFORCED =
   "NO POLICY SET IS ENFORCED (`rollout.stable: none`): every request passes that is not ambiguous and whose token is not invalid";
+
+/** How long the first release waits for its candidate. */
+const LONGEST_BEGIN_MS = 10_000;
 
 /** Loads policies, compiles them, and switches all workers to them together. */
 export interface PolicyPublishing {
@@ -55,9 +68,13 @@ export interface PolicyPublishing {
 /** The supervisor's part of policy loading: one process compiles for all. */
 export function createPolicyPublishing(
   config: GatewayConfig,
-  { workers, runtime, corsFile, rolloutChanged, metrics, log }: PolicyPublishingDependencies,
+  { workers, runtime, corsFile, gateway, rolloutChanged, metrics, log }: PolicyPublishingDependencies,
 ): PolicyPublishing {
-  const publisher = new ReleasePublisher({ directory: join(runtime, "policies") }, { workers, log });
+  // a caller of the candidate must not get the stable set for a moment because the gateway has started
+  const publisher = new ReleasePublisher(
+    { directory: join(runtime, "policies"), held: true },
+    { workers, log },
+  );
   const link = createControlPlaneLink(config, { metrics, log });
   const store = new PolicyStore(storeOptions(config, link), { metrics, log });
   const writeCors = createCorsFile(corsFile, log);
@@ -65,12 +82,31 @@ export function createPolicyPublishing(
     await publisher.publish({ main });
     await writeCors(main);
   });
-  const rollout = createRolloutPublishing(config, {
+  const { state_file: memoryFile } = config.rollout;
+  const candidates = createCandidatePublishing(config, {
     publish: (candidate) => publisher.publish({ candidate }),
-    changed: rolloutChanged,
+    changed(change) {
+      rolloutChanged(change, follower?.rollout);
+      if (change.change === "rolled_back") follower?.takenBack();
+    },
+    ...(memoryFile !== undefined && { memory: createRolloutMemory(memoryFile, log) }),
     metrics,
     log,
   });
+  const rollout = createRolloutPublishing(config, { candidates, log });
+  const follower =
+    link && config.policies.source === "control_plane"
+      ? new RolloutFollower(
+          { policySet: config.policies.policy_set, gateway },
+          {
+            ...{ client: link.client, feed: link.feed, log },
+            inForce: () => ({ stable: store.current, candidate: candidates.inForce() }),
+            follow: (terms) => rollout.follow(terms),
+            progress: () => candidates.progress(),
+          },
+        )
+      : undefined;
+  store.afterChange(() => follower?.lookAgain());
   const open = config.rollout.stable === "none" ? noStableSet(caseSensitive(config)) : undefined;
   const sets =
     link &&
@@ -97,19 +133,21 @@ export function createPolicyPublishing(
         log.error({}, NOT_ENFORCED);
         await publisher.publish({ main: open });
       }
-      await rollout.start();
+      const begun = rollout.start().then(() => follower?.start());
+      await inTime(begun, LONGEST_BEGIN_MS, undefined);
+      await publisher.release();
     },
     take(worker, message) {
       if (isReleaseReport(message)) publisher.take(worker, message);
-      else rollout.take(message);
+      else candidates.take(message);
     },
     workerEnded(worker) {
       publisher.ended(worker);
     },
-    inForce: () => ({ stable: open ?? store.current, candidate: rollout.inForce() }),
+    inForce: () => ({ stable: open ?? store.current, candidate: candidates.inForce() }),
     status() {
       const customers = sets?.status();
-      const course = rollout.status();
+      const course = candidates.status();
       return {
         policies: open === undefined ? store.status() : { ok: true, detail: NOT_ENFORCED },
         ...(course && { rollout: course }),
@@ -119,7 +157,8 @@ export function createPolicyPublishing(
     applyRollout: (section) => rollout.apply(section),
     close() {
       store.close();
-      rollout.close();
+      follower?.close();
+      candidates.close();
       sets?.close();
       link?.close();
     },

@@ -1,133 +1,57 @@
 import type { GatewayConfig } from "../../config/index.ts";
 import { folderSource } from "../../decision/policies/policy-source.ts";
-import { PolicyStore } from "../../decision/policies/policy-store.ts";
-import type { Candidate } from "../../decision/policies/release.ts";
-import { isArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
-import {
-  RolloutController,
-  type RolloutChange,
-  type RolloutSettings,
-} from "../../decision/rollout/rollout-controller.ts";
-import { every, type Job } from "../../runtime/every.ts";
-import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { RolloutSettings } from "../../decision/rollout/rollout-controller.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
-import { caseSensitive } from "./control-plane-link.ts";
-import { provisionsOf } from "./provisions.ts";
+import type { CandidatePublishing, CandidateTerms } from "./publish-candidate.ts";
 
 type RolloutSection = GatewayConfig["rollout"];
 
-export interface RolloutPublishingDependencies {
-  /** Puts a candidate in force on all workers at once, or takes it back (null). */
-  readonly publish: (candidate: Candidate | null) => Promise<void>;
-  /** Called after each change of the rollout. */
-  readonly changed: (change: RolloutChange) => void;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
-
-/** The supervisor's part of a rollout that `gateway.yaml` describes. */
+/** Decides which rollout takes place: that of `gateway.yaml`, or else that of the control plane. */
 export interface RolloutPublishing {
-  /** Loads the candidate, if there is one, and watches it. Never rejects: without a candidate, the stable set decides. */
+  /** Never rejects: without a candidate, the stable set decides. */
   start(): Promise<void>;
   /** Follows a changed section `rollout`. Never rejects: what cannot be published is logged, and nothing changes. */
   apply(section: RolloutSection): Promise<void>;
-  /** @returns whether the message was about the rollout */
-  take(message: unknown): boolean;
-  /** The candidate in force. */
-  inForce(): Candidate | undefined;
-  /** `undefined` if there is no rollout. */
-  status(): CheckStatus | undefined;
-  close(): void;
+  /** Follows the control plane. Rejects if the change cannot be published. */
+  follow(terms: CandidateTerms | undefined): Promise<void>;
 }
-
-const CHECK_MS = 1_000;
 
 export function createRolloutPublishing(
   config: GatewayConfig,
-  { publish, changed, metrics, log }: RolloutPublishingDependencies,
+  { candidates, log }: { readonly candidates: Pick<CandidatePublishing, "follow">; readonly log: Log },
 ): RolloutPublishing {
   let section = config.rollout;
-  const controller = new RolloutController(settingsOf(section), { publish, changed, metrics, log });
-  /** The metrics of policy sets are for the gateway's own. */
-  const unseen = createMetrics();
-  let store: PolicyStore | undefined;
-  let checking: Job | undefined;
+  let published: CandidateTerms | undefined;
 
-  async function watch(candidate: string | undefined): Promise<void> {
-    store?.close();
-    store = undefined;
-    if (candidate === undefined) return;
-    const opened = new PolicyStore(
-      {
-        source: folderSource(candidate),
-        policySet: config.policies.policy_set,
-        refreshIntervalMs: config.policies.refresh_interval,
-        caseSensitive: caseSensitive(config),
-        provisions: provisionsOf(config),
-        whileAbsent: "there is no candidate",
-        whenLoaded: "candidate loaded",
-      },
-      { metrics: unseen, log },
-    );
-    opened.beforeChange(async (set) => {
-      // it may have been replaced while it was being read
-      if (store === opened) await controller.offer(set);
-    });
-    store = opened;
-    await opened.start();
+  async function apply(next: RolloutSection): Promise<void> {
+    const before = section;
+    section = next;
+    try {
+      await candidates.follow(termsOf(next) ?? published);
+    } catch (error) {
+      section = before;
+      log.error({ err: error }, "cannot follow the change of `rollout`");
+    }
   }
 
   return {
-    async start() {
-      checking ??= every(CHECK_MS, () => controller.check(), {
-        what: "change the rollout",
-        log,
-        level: "error",
-      });
-      await watch(section.candidate);
-    },
-    async apply(next) {
-      const before = section;
-      section = next;
-      try {
-        if (next.candidate === undefined) {
-          await watch(undefined);
-          await controller.stop();
-          await controller.apply(settingsOf(next));
-        } else {
-          // first, so that another candidate is never in force under the settings of the one before
-          if (next.candidate !== before.candidate) {
-            await watch(undefined);
-            await controller.stop();
-          }
-          await controller.apply(settingsOf(next));
-          if (next.candidate !== before.candidate) await watch(next.candidate);
-        }
-      } catch (error) {
-        section = before;
-        log.error({ err: error }, "cannot follow the change of `rollout`");
-      }
-    },
-    take(message) {
-      if (!isArmCountsMessage(message)) return false;
-      controller.take(message);
-      return true;
-    },
-    inForce: () => controller.inForce,
-    status() {
-      if (store === undefined) return undefined;
-      const loaded = store.status();
-      const course = controller.status();
-      // a candidate that is missing is not a reason to send no requests here: the stable set decides
-      if (course === undefined || store.failing) return { ok: true, detail: `candidate: ${loaded.detail}` };
-      return course;
-    },
-    close() {
-      store?.close();
-      void checking?.close();
+    start: () => (section.candidate === undefined ? Promise.resolve() : apply(section)),
+    apply,
+    async follow(terms) {
+      const { key } = published ?? {};
+      published = terms;
+      const own = termsOf(section);
+      if (own === undefined) await candidates.follow(terms);
+      else if (terms !== undefined && terms.key !== key)
+        log.warn({}, "the control plane's rollout is not followed: `rollout.candidate` names another one");
     },
   };
+}
+
+function termsOf({ candidate, ...section }: RolloutSection): CandidateTerms | undefined {
+  if (candidate === undefined) return undefined;
+  const source = folderSource(candidate);
+  return { key: `folder ${candidate}`, source, settings: settingsOf(section), retry: true };
 }
 
 function settingsOf({
@@ -137,7 +61,7 @@ function settingsOf({
   steps,
   step_pause,
   guard,
-}: RolloutSection): RolloutSettings {
+}: Omit<RolloutSection, "candidate">): RolloutSettings {
   return {
     ...{ mode, percentage, steps },
     stickyBy: sticky_by,
@@ -149,6 +73,7 @@ function settingsOf({
         denialIncrease: guard.denial_increase,
         errorIncrease: guard.error_increase,
         slowdown: guard.slowdown,
+        ignoredCallers: guard.ignored_callers,
       },
     }),
   };

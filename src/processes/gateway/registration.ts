@@ -26,13 +26,13 @@ export function createRegistrar(
   { kind, version, address, policies, workers, log }: RegistrationDependencies,
 ): { start(): void; close(): Promise<void> } | undefined {
   const { gateway, control_plane } = config;
-  const { coordination, health_check_interval: interval, id = defaultId(config, kind) } = gateway.cluster;
+  const { coordination, health_check_interval: interval } = gateway.cluster;
   if (coordination !== "control_plane" || control_plane.url === undefined) return undefined;
   const apiKey = controlPlaneKey(config, log);
   const client = new ControlPlaneClient({ url: control_plane.url, apiKey });
   const registrar = new Registrar(
     {
-      ...{ id, kind, version, address },
+      ...{ id: gatewayId(config, kind), kind, version, address },
       intervalMs: Math.max(LEAST_INTERVAL_MS, interval),
       state: () => {
         const { stable, rollout } = policies();
@@ -53,8 +53,10 @@ export function createRegistrar(
   };
 }
 
-/** Gateways of one machine listen on different ports. */
-function defaultId({ gateway, authz }: GatewayConfig, kind: "gateway" | "authz"): string {
+/** @returns the id of this gateway among those of its key */
+export function gatewayId({ gateway, authz }: GatewayConfig, kind: "gateway" | "authz"): string {
+  if (gateway.cluster.id !== undefined) return gateway.cluster.id;
+  // gateways of one machine listen on different ports
   const at = kind === "gateway" ? String(gateway.listen_port) : authz.listen;
   return `${hostname()}:${at}`.replaceAll(/[^\x21-\x7e]/g, "_").slice(0, 200);
 }

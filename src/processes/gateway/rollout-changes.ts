@@ -14,20 +14,20 @@ export function isRolloutChangeMessage(message: unknown): message is RolloutChan
   );
 }
 
-/** @returns the audit record of a change of the rollout that has just been made */
-export function rolloutRecord({
-  change,
-  set,
-  mode,
-  percentage,
-  cause,
-  detail,
-}: RolloutChange): RolloutRecord {
+/**
+ * @param rollout - its id at the control plane, if it is from there
+ * @returns the audit record of a change of the rollout that has just been made
+ */
+export function rolloutRecord(
+  { change, set, mode, percentage, cause, detail }: RolloutChange,
+  rollout: string | undefined,
+): RolloutRecord {
   return {
     timestamp: new Date().toISOString(),
     event: "rollout",
     decision_id: nextDecisionId(),
     change,
+    ...(rollout !== undefined && { rollout_id: rollout }),
     policy_set: set.label,
     policy_digest: set.digest,
     mode,

@@ -1,4 +1,11 @@
-import { createHttpDoors, type HttpDoors } from "../../authorizers/index.ts";
+import {
+  createHttpApis,
+  createHttpDoors,
+  haproxy,
+  type AskHaproxy,
+  type HttpApis,
+  type HttpDoors,
+} from "../../authorizers/index.ts";
 import { createAuditLog } from "../../audit/index.ts";
 import { ArmCounter, type ArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
@@ -8,6 +15,7 @@ import { ConnectionState } from "../../decision/connections/connection-state.ts"
 import { ConnectionRegistry } from "../../decision/connections/connection-registry.ts";
 import { belongsTo, type DecidedBy } from "../../decision/connections/connection-steady.ts";
 import { gatherIds, takeConnectionMessage } from "../../decision/connections/connection-messages.ts";
+import { callerOf } from "../../decision/decide/rollout-arm.ts";
 import { createDecider, type DeciderDependencies } from "../../decision/decide/decide.ts";
 import { connectionsPerUser, decisionSettings, frontProxyOptions } from "./decision-settings.ts";
 import {
@@ -16,6 +24,7 @@ import {
   DecisionPoint,
   type IdentifyConnection,
   nextDecisionId,
+  serveDoor,
   type ServingDependencies,
 } from "../../decision/point/index.ts";
 import { createForgedHeaders } from "../../decision/headers/forged-headers.ts";
@@ -37,23 +46,18 @@ import { isUndecidedMessage, UndecidedRequests } from "../../extauthz/undecided-
 import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
+import { authzenSettings } from "./authzen-settings.ts";
+import { awsSettings } from "./aws-settings.ts";
 import { inputProtection } from "./input-protection.ts";
-import { albOptions, identityOptions } from "./identity-options.ts";
+import type { ShadowCountsMessage } from "../../decision/shadow/shadow-counter.ts";
 import { createShadow } from "./shadow.ts";
 import { usableTokenSources } from "./usable-token-sources.ts";
+import { createVerifiers } from "./verifiers.ts";
 import { isRolloutChangeMessage } from "./rollout-changes.ts";
 import { forgedHeadersOf } from "./provisions.ts";
-import { callersOf } from "./callers.ts";
 import { caseSensitive, createControlPlaneLink, type ControlPlaneLink } from "./control-plane-link.ts";
 import { upstreamNames } from "../../gateway/index.ts";
-import {
-  createAlbVerifier,
-  createTokenVerifier,
-  isApiKey,
-  keysCheck,
-  tokenHeaders,
-  type PresentedToken,
-} from "../../identity/index.ts";
+import { keysCheck, tokenHeaders } from "../../identity/index.ts";
 import { every, type Job } from "../../runtime/every.ts";
 import { RateBudget } from "../../runtime/rate-budget.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
@@ -69,6 +73,9 @@ export interface Service {
   readonly identify?: IdentifyConnection;
   /** The doors of proxies that ask over HTTP. */
   readonly httpDoors: HttpDoors;
+  /** What else asks over HTTP. */
+  readonly httpApis: HttpApis;
+  readonly askHaproxy: AskHaproxy;
   /** Handles Envoy's access-log entries about requests that have ended. */
   readonly accessLog: AccessLogHandler;
   /** Handles messages from the supervisor, or forwarded by it from another process; ignores other messages. */
@@ -100,7 +107,7 @@ export interface ServiceDependencies {
   /** Sends to the supervisor, which supplies the policies. */
   readonly sendRelease: (report: ReleaseReport) => void;
   /** Sends to the supervisor, which compares the arms of a rollout. */
-  readonly sendCounts: (message: ArmCountsMessage) => void;
+  readonly sendCounts: (message: ArmCountsMessage | ShadowCountsMessage) => void;
 }
 
 /** Composes one process's service from the configuration: the only place where its parts are put together. */
@@ -129,19 +136,8 @@ export async function createService(
     workers: gateway.cluster.nodes,
     ...(link && { intake: recordIntake(link.client) }),
   });
-  const verifier = createTokenVerifier(identityOptions(config), { metrics, log });
   const tokens = usableTokenSources(config, { hearsEnvoy, worker, log });
-  const alb =
-    tokens.alb === true
-      ? createAlbVerifier(albOptions(config), identityOptions(config), { metrics, log })
-      : undefined;
-  const apiKeys =
-    tokens.apiKeys === undefined || link === undefined ? undefined : callersOf(link, { metrics, log });
-  const verifierOf = ({ kind, token }: PresentedToken) => {
-    if (kind === "alb" && alb !== undefined) return alb;
-    const mayBeKey = kind === "bearer" || kind === "proxy";
-    return apiKeys !== undefined && mayBeKey && isApiKey(token) ? apiKeys : verifier;
-  };
+  const { verifier, verifierOf, closeVerifiers } = createVerifiers(config, { tokens, link, metrics, log });
   const inForce = new ReleaseReceiver(
     { caseSensitive: caseSensitive(config) },
     { send: sendRelease, metrics, log },
@@ -204,7 +200,7 @@ export async function createService(
   const ended = gatherIds(broadcast, "connections_ended");
   const open = gatherIds(broadcast, "connections_open");
   const abandoned = gatherIds(broadcast, "handshakes_abandoned");
-  const arms = new ArmCounter(() => inForce.current?.candidate?.set.digest);
+  const arms = new ArmCounter(() => inForce.current?.candidate?.set.digest, callerOf);
   const inputs = inputProtection(config);
   const point = new DecisionPoint({
     ...{ audit, metrics, log },
@@ -260,6 +256,8 @@ export async function createService(
     ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
   });
+  // its own limit sheds: how long a request waited in the proxy is unknown, and must not count for Envoy's backlog
+  const overHttp = { ...serving, shed: () => undefined };
   const upstreams = upstreamNames(config);
   for (const upstream of new Set(upstreams.values()))
     for (const flag of USUAL_FLAGS) metrics.upstreamFailures.inc({ upstream, flag }, 0);
@@ -301,8 +299,16 @@ export async function createService(
   return {
     check,
     ...(identify && { identify }),
-    // its own limit sheds: how long a request waited in the proxy is unknown, and must not count for Envoy's backlog
-    httpDoors: createHttpDoors({ ...serving, shed: () => undefined }),
+    httpDoors: createHttpDoors(overHttp),
+    httpApis: createHttpApis(
+      { aws: awsSettings(config), authzen: authzenSettings(config) },
+      {
+        ...overHttp,
+        snapshot: () => inForce.current?.main,
+        trial: new DecisionPoint({ audit, metrics, log, decide, snapshot: () => inForce.current?.main }),
+      },
+    ),
+    askHaproxy: serveDoor(haproxy, overHttp),
     accessLog,
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);
@@ -328,8 +334,7 @@ export async function createService(
       const what = "refresh attribute sources";
       refreshing = every(policies.refresh_interval, refreshSources, { what, log });
       const count = () => {
-        const counted = arms.take();
-        if (counted !== undefined) sendCounts(counted);
+        for (const counted of [arms.take(), shadow.take()]) if (counted !== undefined) sendCounts(counted);
       };
       counting = every(COUNT_MS, count, { what: "report the arms of the rollout", log });
     },
@@ -338,8 +343,7 @@ export async function createService(
       await counting?.close();
       shadow.close();
       inForce.close();
-      verifier.close();
-      alb?.close();
+      closeVerifiers();
       registry.close();
       for (const gathered of [ended, open, abandoned]) gathered.flush();
       undecided.close();

@@ -9,6 +9,7 @@ import type { ShadowBatch, ShadowCandidate, ShadowResults } from "../../decision
 import type { PolicySetIR } from "../../policy/index.ts";
 import type { ShadowRecord } from "../../protocol/index.ts";
 import { every } from "../../runtime/every.ts";
+import { lowerPriority } from "../../runtime/lower-priority.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import { attributeSources } from "./attribute-sources.ts";
@@ -20,6 +21,7 @@ export const SHADOW_THREAD = new URL(import.meta.url);
 
 /** Evaluates batches one after the other, with its own attribute sources and cache. */
 async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentPort>): Promise<void> {
+  lowerPriority();
   const log = createLog({ level: config.telemetry.log_level, name: "shadow" });
   const metrics = createMetrics();
   const needsLink = Object.values(config.attribute_sources).some(({ type }) => type === "control_plane");
@@ -43,6 +45,7 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
     const main = await load(candidate);
     const differences: ShadowRecord[] = [];
     let failed = 0;
+    let bodiless = 0;
     for (const task of tasks) {
       const given: GivenCaller = { found: task.found, checked: task.checked };
       const decide = createDecider({
@@ -54,14 +57,21 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
         ...decisionSettings(config),
       });
       try {
-        const difference = compareDecisions(task, await decide(task.access), candidate);
+        const decision = await decide(task.access);
+        // only the stable set has bodies fetched: what the candidate would do with one is unknown
+        if (decision.reason === "BODY_NEEDED") {
+          bodiless += 1;
+          continue;
+        }
+        const difference = compareDecisions(task, decision, candidate);
         if (difference !== undefined) differences.push(difference);
       } catch (error) {
         failed += 1;
         if (failed === 1) log.warn({ err: error }, "the candidate cannot be evaluated");
       }
     }
-    return { same: tasks.length - failed - differences.length, failed, differences };
+    const same = tasks.length - failed - bodiless - differences.length;
+    return { same, failed, bodiless, differences };
   };
 
   port.on("message", (batch: ShadowBatch) => {
@@ -71,7 +81,8 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
       },
       (error: unknown) => {
         log.warn({ err: error }, "the candidate cannot be loaded for its evaluation in shadow");
-        port.postMessage({ same: 0, failed: batch.tasks.length, differences: [] } satisfies ShadowResults);
+        const { length: failed } = batch.tasks;
+        port.postMessage({ same: 0, failed, bodiless: 0, differences: [] } satisfies ShadowResults);
       },
     );
   });

@@ -2,6 +2,7 @@ import type { OutcomeLog } from "../../audit/types.ts";
 import type { GatewayConfig } from "../../config/index.ts";
 import type { Shadowed } from "../../decision/decide/decide.ts";
 import { decidingRule } from "../../decision/decide/deciding-rule.ts";
+import { ShadowCounter, type ShadowCountsMessage } from "../../decision/shadow/shadow-counter.ts";
 import { ShadowEvaluator } from "../../decision/shadow/shadow-evaluator.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -11,6 +12,8 @@ import { SHADOW_THREAD } from "./shadow-thread.ts";
 export interface Shadow {
   /** Has the candidate evaluated later. Never throws. */
   readonly observe: (shadowed: Shadowed) => void;
+  /** @returns what was counted since the last call, if anything */
+  take(): ShadowCountsMessage | undefined;
   close(): void;
 }
 
@@ -19,6 +22,7 @@ export function createShadow(
   config: GatewayConfig,
   { audit, metrics, log }: { readonly audit: OutcomeLog; readonly metrics: Metrics; readonly log: Log },
 ): Shadow {
+  const counter = new ShadowCounter();
   const evaluator = new ShadowEvaluator(
     { script: SHADOW_THREAD, data: config },
     {
@@ -27,6 +31,7 @@ export function createShadow(
         audit.recordOutcome(true, () => record);
       },
       metrics,
+      counter,
       log,
     },
   );
@@ -38,6 +43,7 @@ export function createShadow(
         log.error({ err: error }, "cannot evaluate the candidate in shadow");
       }
     },
+    take: () => counter.take(),
     close: () => {
       evaluator.close();
     },

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { assertAuditStartable, AUDIT_FILE_MODE } from "../../audit/index.ts";
 import { parseSocketAddress, type GatewayConfig } from "../../config/index.ts";
 import {
@@ -13,7 +13,7 @@ import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
 import { createInputHash } from "../../decision/inputs/index.ts";
 import { EnvoyKeeper } from "./envoy-keeper.ts";
 import { assertApiKey } from "../../sync/index.ts";
-import { createRegistrar } from "./registration.ts";
+import { createRegistrar, gatewayId } from "./registration.ts";
 import { createPolicyPublishing, type PolicyPublishing } from "./publish-policies.ts";
 import {
   assertFileHolds,
@@ -31,6 +31,7 @@ import { createLog } from "../../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import { watchRollout, type ConfigFile } from "./watch-config.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
+import { readRolloutMemory } from "./rollout-memory.ts";
 import { rolloutRecord, type RolloutChangeMessage } from "./rollout-changes.ts";
 import { WorkerLoads } from "./worker-load.ts";
 import { WorkerReadiness } from "./worker-readiness.ts";
@@ -67,6 +68,7 @@ export async function startSupervisor(
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
   const { metrics = createMetrics() } = options;
   await assertStartable(config, { hasEnvoy: options.envoy !== undefined });
+  const kind = options.envoy === undefined ? "authz" : "gateway";
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
   const listen = options.envoy === undefined ? authzAddresses(config) : socketAddresses(config, runtime);
   const planFile = join(runtime, "worker.json");
@@ -74,7 +76,8 @@ export async function startSupervisor(
   const shared = {
     config,
     listen,
-    httpListen: httpAddresses(config),
+    httpListen: portsFrom("authz.http_listen", config),
+    spopListen: portsFrom("authz.spop_listen", config),
     stateDirectory: config.authz.state_directory ?? join(runtime, "connections"),
   };
   writeFileSync(
@@ -106,8 +109,12 @@ export async function startSupervisor(
   });
   const policies = createPolicyPublishing(config, {
     ...{ workers: pool, runtime, corsFile, metrics, log },
-    rolloutChanged: (change) => {
-      const message: RolloutChangeMessage = { type: "rollout_changed", record: rolloutRecord(change) };
+    gateway: gatewayId(config, kind),
+    rolloutChanged: (change, rollout) => {
+      const message: RolloutChangeMessage = {
+        type: "rollout_changed",
+        record: rolloutRecord(change, rollout),
+      };
       // any worker can write the record
       listen.some((_, worker) => pool.send(worker, message));
     },
@@ -141,7 +148,7 @@ export async function startSupervisor(
 
   const addresses = () => (keeper === undefined ? listen.map(describeAddress) : [keeper.url]);
   const registrar = createRegistrar(config, {
-    kind: keeper === undefined ? "authz" : "gateway",
+    kind,
     version: options.version ?? "unknown",
     address: () => addresses()[0] ?? "",
     policies: () => {
@@ -218,10 +225,15 @@ async function assertStartable(
       createInputHash(text.trim());
     });
   if (config.rollout.stable === "none") await assertNoStableSet(config);
+  const { state_file: memory } = config.rollout;
+  if (memory !== undefined) {
+    await assertFolderIsWritable("the folder of rollout.state_file", dirname(memory));
+    readRolloutMemory(memory);
+  }
   if (authz.state_directory !== undefined)
     await assertFolderIsWritable("authz.state_directory", authz.state_directory);
-  for (const address of httpAddresses(config))
-    await assertPortIsFree({ setting: "authz.http_listen", ...address });
+  for (const setting of ["authz.http_listen", "authz.spop_listen"] as const)
+    for (const address of portsFrom(setting, config)) await assertPortIsFree({ setting, ...address });
   if (!hasEnvoy) {
     for (const address of authzAddresses(config))
       if (!("unix" in address)) await assertPortIsFree({ setting: "authz.listen", ...address });
@@ -281,12 +293,15 @@ function tlsFiles({ authz }: GatewayConfig): TlsFiles | undefined {
 }
 
 /** The configured address for the first worker, the next ports for the others; none if it is off. */
-function httpAddresses(config: GatewayConfig): { host: string; port: number }[] {
-  const { http_listen: listen } = config.authz;
+function portsFrom(
+  setting: "authz.http_listen" | "authz.spop_listen",
+  { authz, gateway }: GatewayConfig,
+): { host: string; port: number }[] {
+  const listen = setting === "authz.http_listen" ? authz.http_listen : authz.spop_listen;
   if (listen === undefined) return [];
   const first = parseSocketAddress(listen);
-  if (first === undefined) throw new Error(`authz.http_listen: \`${listen}\` is not a valid address`);
-  return Array.from({ length: config.gateway.cluster.nodes }, (_, index) => ({
+  if (first === undefined) throw new Error(`${setting}: \`${listen}\` is not a valid address`);
+  return Array.from({ length: gateway.cluster.nodes }, (_, index) => ({
     host: first.address,
     port: first.port + index,
   }));

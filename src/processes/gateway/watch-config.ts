@@ -45,10 +45,11 @@ export function watchRollout(
     if (!isDeepStrictEqual(others, before))
       log.warn({}, "the configuration has changed: keys besides `rollout` take effect at the next start");
     if (isDeepStrictEqual(next, rollout)) return;
-    if (next.stable !== inForce.rollout.stable) {
-      log.error({}, "`rollout.stable` takes effect only at a start; nothing changes");
-      return;
-    }
+    for (const key of ["stable", "state_file"] as const)
+      if (next[key] !== inForce.rollout[key]) {
+        log.error({}, `\`rollout.${key}\` takes effect only at a start; nothing changes`);
+        return;
+      }
     rollout = next;
     await apply(next);
   };

@@ -6,7 +6,13 @@ import { connectToSupervisor } from "./worker-channel.ts";
 import { createLoadReporter } from "./worker-load.ts";
 import { every } from "../../runtime/every.ts";
 import { createService } from "./service.ts";
-import { startAuthorizers, type Authorizers } from "../../authorizers/index.ts";
+import {
+  AUTHORIZER_REFUSALS,
+  startAuthorizers,
+  startSpop,
+  type AuthorizerRefusal,
+  type Authorizers,
+} from "../../authorizers/index.ts";
 import type { TlsFiles } from "../../runtime/tls-files.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
@@ -26,6 +32,8 @@ export interface WorkerPlan {
   /** Where workers answer over HTTP, indexed by worker; empty: nowhere. */
   readonly httpListen: readonly { readonly host: string; readonly port: number }[];
   readonly httpTls?: TlsFiles;
+  /** Where workers answer HAProxy, indexed by worker; empty: nowhere. */
+  readonly spopListen: readonly { readonly host: string; readonly port: number }[];
 }
 
 /** How often readiness is checked; policies and keys change on their own. */
@@ -75,18 +83,37 @@ async function runWorker(planFile: string, index: number): Promise<void> {
       ...(plan.tls && { tls: plan.tls }),
     });
 
-  let authorizers: Promise<Authorizers> | undefined;
+  let authorizers: Promise<readonly Authorizers[]> | undefined;
   const http = plan.httpListen[index];
-  const startHttp = () =>
-    http &&
-    startAuthorizers({
-      listen: http,
+  const spop = plan.spopListen[index];
+  // the first refusal is an increase
+  if (http !== undefined)
+    for (const cause of AUTHORIZER_REFUSALS) metrics.authorizersRefused.inc({ cause }, 0);
+  const startOthers = (): Promise<readonly Authorizers[]> => {
+    const shared = {
       callers: plan.config.authz.http_callers,
-      doors: service.httpDoors,
       decisionTimeout: plan.config.authz.decision_timeout,
       log,
-      ...(plan.httpTls && { tls: plan.httpTls }),
-    });
+      refused: (cause: AuthorizerRefusal) => {
+        metrics.authorizersRefused.inc({ cause });
+      },
+    };
+    const tls = plan.httpTls && { tls: plan.httpTls };
+    return Promise.all([
+      ...(http
+        ? [
+            startAuthorizers({
+              ...shared,
+              ...tls,
+              listen: http,
+              doors: service.httpDoors,
+              apis: service.httpApis,
+            }),
+          ]
+        : []),
+      ...(spop ? [startSpop({ ...shared, listen: spop, ask: service.askHaproxy })] : []),
+    ]);
+  };
 
   const channel = connectToSupervisor({
     metrics: () => metrics.registry.getMetricsAsJSON(),
@@ -101,7 +128,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
       clearInterval(timer);
       await Promise.all([
         server?.then((started) => started.close(graceMs)),
-        authorizers?.then((started) => started.close(graceMs)),
+        authorizers?.then((started) => Promise.all(started.map((one) => one.close(graceMs)))),
       ]);
       await service.close();
     },
@@ -118,10 +145,10 @@ async function runWorker(planFile: string, index: number): Promise<void> {
     if (takes !== serving) {
       if (takes) {
         await (server ??= startServer());
-        await (authorizers ??= startHttp());
+        await (authorizers ??= startOthers());
       }
       void authorizers?.then((started) => {
-        started.serve(takes);
+        for (const one of started) one.serve(takes);
       });
       serving = takes;
       health.set(serving);

@@ -92,7 +92,13 @@ describe("history of events", () => {
       "customer.updated",
     ]);
     assert.deepEqual(await typesOf({ type: "api_key" }), ["api_key.created", "api_key.revoked"]);
-    assert.deepEqual(await typesOf({ type: "policy_set" }), ["policy_set.published"]);
+    assert.deepEqual(await typesOf({ type: "policy_set" }), [
+      "policy_set.published",
+      "policy_set.rollout_aborted",
+      "policy_set.rollout_changed",
+      "policy_set.rollout_promoted",
+      "policy_set.rollout_started",
+    ]);
     assert.deepEqual(await typesOf({ type: "session" }), ["session.revoked"]);
     assert.deepEqual(await typesOf({ user_id: "usr_2" }), ["user.authenticated"]);
     assert.deepEqual(await typesOf({ user_id: "usr_2", type: "session" }), []);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createAuthenticator } from "../../../src/control/authenticator.ts";
 import { appendGatewayChanges } from "../../../src/control/gateway/append.ts";
 import { pruneGatewayChanges } from "../../../src/control/gateway/prune.ts";
@@ -62,11 +63,11 @@ describe("the gateway feed of many followers", () => {
 
   it("is read once and serialized once for all that wait at one cursor", async () => {
     const states = new SharedStates({ db, clock: Date.now });
-    const { cursor } = await states.read(undefined, 1, true);
+    const { cursor } = await states.read(undefined, 1, { fresh: true, pages: false });
     await append("ses_shared");
     reads = 0;
     const ask = (generation: number, fresh: boolean, after: string | undefined = cursor) =>
-      Promise.all(Array.from({ length: 50 }, () => states.read(after, generation, fresh)));
+      Promise.all(Array.from({ length: 50 }, () => states.read(after, generation, { fresh, pages: false })));
     const told = await ask(2, false);
     assert.equal(reads, 1);
     assert.equal(new Set(told.map(({ data }) => data.json)).size, 1);
@@ -76,24 +77,33 @@ describe("the gateway feed of many followers", () => {
     // and where there may be something new, it is looked for
     await ask(3, false);
     assert.equal(reads, 2);
-    // who is to be told what is there now shares what begins after the question: the first one's, and one for all others
+    // who is to be told what is there now shares what begins after the question
     await ask(3, true);
-    assert.equal(reads, 4);
+    assert.equal(reads, 3);
+    // the read in progress began before those that ask meanwhile: they share the next one
+    const before = states.read(cursor, 3, { fresh: true, pages: false });
+    await nextTurn();
+    await Promise.all([before, ask(3, true)]);
+    assert.equal(reads, 5);
     // so do those who begin to follow, and those whose cursors are none, whatever they say
     reads = 0;
-    await Promise.all(Array.from({ length: 50 }, (_, index) => states.read(`none ${index}`, 3, false)));
-    assert.equal(reads, 2);
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        states.read(`none ${index}`, 3, { fresh: false, pages: false }),
+      ),
+    );
+    assert.equal(reads, 1);
   });
 
   it("keeps a page that others follow, whatever is committed; and the last one until there may be more", async () => {
     const { cursor } = await read();
     await append("ses_1", "ses_2", "ses_3");
     const states = new SharedStates({ db, clock: Date.now, pageChanges: 2 });
-    const full = await states.read(cursor, 1, false);
-    const last = await states.read(full.cursor, 1, false);
+    const full = await states.read(cursor, 1, { fresh: false, pages: false });
+    const last = await states.read(full.cursor, 1, { fresh: false, pages: false });
     await append("ses_4");
-    assert.equal(await states.read(cursor, 2, false), full);
-    const next = await states.read(full.cursor, 2, false);
+    assert.equal(await states.read(cursor, 2, { fresh: false, pages: false }), full);
+    const next = await states.read(full.cursor, 2, { fresh: false, pages: false });
     assert.notEqual(next, last);
     assert.match(next.data.json.toString(), /"ses_3".*"ses_4"/);
   });
@@ -102,11 +112,11 @@ describe("the gateway feed of many followers", () => {
     const { cursor } = await read();
     await append("ses_1", "ses_2", "ses_3");
     const states = new SharedStates({ db, clock: Date.now, pageChanges: 2 });
-    const full = await states.read(cursor, 1, false);
+    const full = await states.read(cursor, 1, { fresh: false, pages: false });
     const seen = Number(full.cursor.split(".")[2]);
     reads = 0;
     const ask = (cursors: readonly string[]) =>
-      Promise.all(cursors.map((after) => states.read(after, 1, false)));
+      Promise.all(cursors.map((after) => states.read(after, 1, { fresh: false, pages: false })));
     // what the database held when the page was read
     const within = [1, 2, 3].map((back) => `${cursor}.${seen - back + 1}`);
     assert.ok((await ask(within)).every((told) => told === full));
@@ -117,9 +127,9 @@ describe("the gateway feed of many followers", () => {
     const all = () => reads;
     assert.ok(all() <= 4, `${reads} reads`);
     // and places that there are not take no room from the page that others follow
-    const again = await states.read(cursor, 1, false);
+    const again = await states.read(cursor, 1, { fresh: false, pages: false });
     await ask(Array.from({ length: 150 }, (_, index) => `0.made_up_${index}`));
-    assert.equal(await states.read(cursor, 1, false), again);
+    assert.equal(await states.read(cursor, 1, { fresh: false, pages: false }), again);
   });
 
   it("reads again what could not be read", async () => {
@@ -132,7 +142,11 @@ describe("the gateway feed of many followers", () => {
       },
     });
     const states = new SharedStates({ db: failing, clock: Date.now });
-    const ask = () => Promise.allSettled([states.read(undefined, 1, true), states.read(undefined, 1, true)]);
+    const ask = () =>
+      Promise.allSettled([
+        states.read(undefined, 1, { fresh: true, pages: false }),
+        states.read(undefined, 1, { fresh: true, pages: false }),
+      ]);
     assert.ok((await ask()).every(({ status }) => status === "rejected"));
     away = false;
     assert.ok((await ask()).every(({ status }) => status === "fulfilled"));
@@ -252,14 +266,14 @@ describe("the gateway feed of many followers", () => {
       await setStatus("suspended", [customer]);
       await append("ses_between");
       // kept: read before the customer is active again
-      const early = await states.read(cursor, 1, false);
-      const late = await states.read(early.cursor, 1, false);
+      const early = await states.read(cursor, 1, { fresh: false, pages: false });
+      const late = await states.read(early.cursor, 1, { fresh: false, pages: false });
       await setStatus("active", [customer]);
-      const fresh = await states.read(cursor, 1, true);
+      const fresh = await states.read(cursor, 1, { fresh: true, pages: false });
       assert.match(statusesIn(fresh.data.json), /"active"/);
       // the same change comes next, and yet it is another cursor: what was kept for the earlier one is not told
       assert.notEqual(fresh.cursor, early.cursor);
-      assert.notEqual(await states.read(fresh.cursor, 1, false), late);
+      assert.notEqual(await states.read(fresh.cursor, 1, { fresh: false, pages: false }), late);
     });
   });
 

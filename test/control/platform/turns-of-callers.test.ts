@@ -146,7 +146,7 @@ describe("one caller that wants every connection", () => {
         }),
       );
       await eventually("their share is used up", async () => {
-        const { rows } = await held.raw<{ rows: { n: number }[] }>(
+        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
           "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         );
         return (rows[0]?.n ?? 0) >= 2;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
 import { createPolicySetCompiler } from "../../../src/control/resources/policy-sets/compiler.ts";
 import { prepareReset, reset } from "../../../src/control/sandbox/reset.ts";
@@ -9,6 +10,7 @@ import { sandboxSeed } from "../../../src/processes/control-plane/sandbox-seed.t
 import type { GatewayConfig } from "../../../src/config/index.ts";
 import { bearer, makeKey, makeOwner, OPERATOR, send } from "../../support/guarded-control.ts";
 import { assertRollupsExact } from "../support/gateway-records.ts";
+import type { Answered } from "../../support/control.ts";
 import { DEMO_POLICIES } from "../../support/demo-policies.ts";
 import { MOMENTS } from "../../support/moments.ts";
 import { runs } from "../../support/runs.ts";
@@ -67,6 +69,15 @@ async function assertShowsEverything(sandbox: Sandbox): Promise<void> {
   await assertRollupsExact(sandbox.database.db);
 }
 
+/** On a busy machine, a reset may wait for others for too long, and is asked to come again. */
+async function inTheEnd(reset: () => Promise<Answered>): Promise<Answered> {
+  for (;;) {
+    const answer = await reset();
+    if (answer.status !== 503) return answer;
+    await sleep(Number(answer.headers.get("retry-after")) * 1_000);
+  }
+}
+
 describe("a fresh sandbox", () => {
   let sandbox: Sandbox;
   before(async () => {
@@ -121,9 +132,9 @@ describe("a fresh sandbox", () => {
       // a key once more is the answer once more, not another reset
       const headers = { "idempotency-key": "reset-1" };
       const answers = await Promise.all([
-        sandbox.request("POST", "/sandbox/reset", { headers }),
-        other.post("/sandbox/reset"),
-        sandbox.post("/sandbox/reset"),
+        inTheEnd(() => sandbox.request("POST", "/sandbox/reset", { headers })),
+        inTheEnd(() => other.post("/sandbox/reset")),
+        inTheEnd(() => sandbox.post("/sandbox/reset")),
       ]);
       for (const { status, text, body } of answers) {
         assert.equal(status, 200, text);

@@ -131,4 +131,20 @@ describe("a browser that nobody has sent to the callback of sign-in", () => {
     const list = await bench.request("GET", `/sessions?customer_id=${customer}`);
     return list.body.pagination.total_items as number;
   }
+
+  it("can finish a sign-in once more where the first attempt failed before the provider was asked", async () => {
+    const { authorization_url: url } = await bench.authorize(await bench.customer());
+    const arrived = await createBrowser().walk(url, { until: `${bench.url}/v1/auth/callback` });
+    assert.equal(arrived.kind, "sent");
+    const finish = () => callback(arrived.url.searchParams.toString());
+    const { db } = bench.database;
+    await db.raw("alter table customer_idps rename to customer_idps_away");
+    try {
+      assert.ok((await finish()).status >= 500);
+    } finally {
+      await db.raw("alter table customer_idps_away rename to customer_idps");
+    }
+    assert.match((await finish()).headers.get("location") ?? "", /[?&]code=/);
+    assert.equal((await finish()).status, 400, "and only once");
+  });
 });

@@ -168,8 +168,10 @@ describe("sign-in", () => {
       assert.ok(!stored.includes(secret));
     }
     assert.ok(stored.includes(hashSecret(started.state)));
-    // a token, by its first full stop: random text in base64url may begin like one
-    assert.ok(!stored.includes('"d":') && !/eyJ[\w-]+\.[\w-]/.test(stored));
+    // header and claims of a token are JSON objects (RFC 7519, section 3); random text in base64url may look like one of them
+    const token = /eyJ[\w-]+\.eyJ[\w-]+\./;
+    assert.match(JSON.stringify(body.data), token);
+    assert.ok(!stored.includes('"d":') && !token.test(stored));
   });
 
   it("finds the user again, and takes over what the provider says now", async () => {

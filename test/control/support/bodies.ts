@@ -1,3 +1,4 @@
+import { NO_DECISIONS } from "../../../src/decision/rollout/arm-sample.ts";
 import type { Seeded } from "./seed.ts";
 import { setOf } from "./policy-files.ts";
 
@@ -5,6 +6,8 @@ import { setOf } from "./policy-files.ts";
 export type References = Pick<Seeded, "customer" | "user" | "policy" | "session" | "policySet">;
 
 const RETURN_URL = "https://acme.example.com/back";
+
+const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
 /**
  * A valid body of every route that takes one, by its operation; whatever it can refer to, it does. A route that is new must
@@ -22,6 +25,7 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
   logout: ({ session }) => ({ session_id: session }),
   createCustomer: () => ({ name: "New", external_id: "ext-1", allowed_return_urls: [RETURN_URL] }),
   updateCustomer: () => ({ name: "Changed" }),
+  patchCustomer: () => ({ metadata: { plan: "gold" } }),
   configureCustomerIdp: () => ({
     type: "oidc",
     domain: "idp.example.com",
@@ -29,6 +33,7 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
     client_secret: "a client's secret",
     verify: false,
   }),
+  testCustomerIdp: () => ({ token: `${encoded({ alg: "none" })}.${encoded({ sub: "s" })}.` }),
   createUser: () => ({
     subject: "sub",
     email: "new@example.com",
@@ -36,12 +41,16 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
     attributes: { role: "viewer" },
   }),
   updateUser: () => ({ status: "suspended" }),
+  patchUser: () => ({ status: "suspended", attributes: { role: null } }),
   createPolicy: () => ({ name: "New", type: "authentication", conditions: { mfa_required: true } }),
   updatePolicy: () => ({ name: "Changed", description: "of a policy" }),
+  patchPolicy: () => ({ conditions: { mfa_required: true } }),
   assignPolicies: ({ policy }) => ({ policy_ids: [policy] }),
   publishPolicySet: () => ({ name: "new-set", files: setOf("v1") }),
   validatePolicySet: () => ({ name: "new-set", files: setOf("v1") }),
   activatePolicySet: () => ({ version: "v1" }),
+  startRollout: () => ({ version: "v1", mode: "enforce", percentage: 10 }),
+  abortRollout: () => ({ detail: "because" }),
   createWebhook: ({ customer }) => ({
     url: "http://127.0.0.1:9/",
     events: ["user.authenticated"],
@@ -50,12 +59,15 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
     description: "new",
   }),
   updateWebhook: () => ({ description: "changed" }),
+  patchWebhook: () => ({ description: "changed" }),
   rotateWebhookSecret: () => ({ secret: "chosen-by-the-caller" }),
   createApiKey: ({ customer }) => ({ name: "New", scope: "read_only", customer_id: customer }),
   updateApiKey: () => ({ name: "Changed" }),
+  patchApiKey: () => ({ name: "Changed" }),
   rollApiKey: () => ({ overlap: 60 }),
   createClient: ({ customer }) => ({ name: "New", scopes: ["reports:read"], customer_id: customer }),
   updateClient: () => ({ name: "Changed" }),
+  patchClient: () => ({ name: "Changed" }),
   rotateClientSecret: () => ({ overlap_seconds: 60 }),
   setUp: () => ({ token: "t0ken", email: "new@example.com", name: "New", password: "a long enough one" }),
   acceptInvitation: () => ({ token: "t0ken", password: "a long enough one" }),
@@ -63,6 +75,7 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
   changePassword: () => ({ current_password: "a long enough one", new_password: "another long one" }),
   inviteDashboardUser: () => ({ email: "new@example.com", name: "New", role: "viewer" }),
   updateDashboardUser: () => ({ name: "Changed" }),
+  patchDashboardUser: () => ({ name: "Changed" }),
   takeRecords: () => ({ records: [] }),
   takeStatistics: () => ({
     instance: "i",
@@ -83,6 +96,12 @@ export const BODIES: Readonly<Record<string, (of: References) => Record<string, 
       interval_ms: 5_000,
       leaving: false,
     },
+  }),
+  reportRollout: () => ({
+    ...{ gateway: "gateway-1", rollout: "rol_none", revision: 1 },
+    ...{ samples: { stable: NO_DECISIONS, candidate: NO_DECISIONS } },
+    ...{ totals: { stable: NO_DECISIONS, candidate: NO_DECISIONS } },
+    ...{ shadow: null, taken_back: null },
   }),
   createPerson: ({ customer }) => ({ customer_id: customer, email: "mock@example.com", name: "Mock" }),
   signInHeadless: ({ customer }) => ({

@@ -12,6 +12,7 @@ import { newId } from "../../../src/control/platform/ids.ts";
 import { policyRoutes } from "../../../src/control/resources/policies/routes.ts";
 import { createPolicySetCompiler } from "../../../src/control/resources/policy-sets/compiler.ts";
 import { policySetRoutes } from "../../../src/control/resources/policy-sets/routes.ts";
+import { rolloutRoutes } from "../../../src/control/resources/policy-sets/rollout-routes.ts";
 import { userRoutes } from "../../../src/control/resources/users/routes.ts";
 import {
   startControl,
@@ -64,6 +65,7 @@ export class FeedInstance {
           ...policyRoutes(context),
           ...userRoutes(context),
           ...policySetRoutes(context, compile),
+          ...rolloutRoutes(context),
           ...gatewayRoutes(context, counted),
         ];
       },

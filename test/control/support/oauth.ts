@@ -76,8 +76,8 @@ export async function startOAuthBench(): Promise<OAuthBench> {
     clock: () => Date.now() + state.skip,
     authenticator: () => ({
       ...believing,
-      identifyKey: async (secret) =>
-        state.revoked === "yes" ? new ApiError("API_KEY_REVOKED") : believing.identifyKey(secret),
+      identifyKey: async (...presented) =>
+        state.revoked === "yes" ? new ApiError("API_KEY_REVOKED") : believing.identifyKey(...presented),
       lockCredentials() {
         if (state.revoked === "at commit") state.revoked = "yes";
         return Promise.resolve();

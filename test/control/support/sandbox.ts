@@ -12,7 +12,8 @@ import { createLog } from "../../../src/telemetry/log.ts";
 import { send, TEST_SETTINGS, type Answered, type RunningControl } from "../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { bearer, makeKey } from "../../support/guarded-control.ts";
-import { NO_LIMITS } from "../../support/whole-control.ts";
+import { NO_LIMITS, openKeys } from "../../support/whole-control.ts";
+import { closeDatabase } from "../../../src/storage/index.ts";
 
 export const RETURN_URL = "https://app.example.com/signed-in?tenant=1";
 
@@ -63,7 +64,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     databaseNow: () => Promise.resolve(new Date(clock())),
     log: createLog({ level: "error", name: "control" }),
   };
-  const composed = await composeEnvironment(context, { seed: options.seed ?? {} });
+  const keys = openKeys(context, database.url);
+  const composed = await composeEnvironment(context, { seed: options.seed ?? {}, workloads: { keys } });
   server.on("request", composed.application);
   const running: RunningControl = {
     url,
@@ -74,6 +76,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await composed.close();
+      await closeDatabase(keys.db);
       if (options.database === undefined) await database.close();
     },
   };

@@ -22,7 +22,10 @@ interface Operation {
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
-  readonly components: { readonly securitySchemes: Readonly<Record<string, Json>> };
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, Json>>;
+    readonly schemas: Readonly<Record<string, Json>>;
+  };
 }
 
 for (const environment of ENVIRONMENTS) {
@@ -109,9 +112,63 @@ for (const environment of ENVIRONMENTS) {
             assert.ok(header in headers, name);
     });
 
+    it("names every body and every answer, so that generated clients have a type for each", () => {
+      const unnamed = operations.flatMap(([name, operation]) => {
+        const { requestBody } = operation as unknown as { requestBody?: Json };
+        const places = [requestBody, ...Object.values(operation.responses)];
+        return places.flatMap((place) =>
+          Object.entries((place as { content?: Record<string, { schema: Json }> } | undefined)?.content ?? {})
+            .filter(([type, { schema }]) => type.includes("json") && typeof schema["$ref"] !== "string")
+            .map(([type]) => `${name}: ${type}`),
+        );
+      });
+      assert.deepEqual(unnamed, []);
+      for (const name of [
+        "Customer",
+        "Policy",
+        "User",
+        "Session",
+        "Webhook",
+        "ApiKey",
+        "Error",
+        "CustomerPage",
+      ])
+        assert.ok(name in document.components.schemas, name);
+    });
+
+    it("has one name per thing: verbs of operations, and headers that only some answers have", () => {
+      const verbs = operations.map(([name, { operationId }]) => `${name.split(" ")[0]} ${operationId}`);
+      assert.deepEqual(
+        verbs.filter((verb) => / (read|fetch|retrieve|modify)/.test(verb)),
+        [],
+      );
+      const { responses } = document.paths["/audit/logs"]!["get"]!;
+      assert.deepEqual(
+        ["X-Next-Cursor", "X-Total-Exact"].filter((header) => !(header in responses["200"]!.headers!)),
+        [],
+      );
+    });
+
+    it("declares If-Match where an ETag is compared, and nowhere else", () => {
+      const declared = operations
+        .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === "If-Match"))
+        .map(([name]) => name);
+      for (const name of [
+        "post /customers/{id}/idp",
+        "post /policy-sets/{name}/rollback",
+        "patch /users/{id}",
+      ])
+        assert.ok(declared.includes(name), name);
+      assert.deepEqual(
+        declared.filter((name) => name.startsWith("get ")),
+        [],
+      );
+    });
+
     it("leaves no schema open that is not meant to be", () => {
       const open: string[] = [];
       find(document.paths, [], open);
+      find(document.components.schemas, [], open);
       assert.deepEqual([...new Set(open)].sort(), [...MEANT].sort());
     });
   });
@@ -128,14 +185,21 @@ const MEANT = [
   "profile/additionalProperties",
   "attributes/additionalProperties",
   "effective_attributes/additionalProperties",
-  // the same of a user whose tokens are answered, of which three always stand there
-  "user/additionalProperties",
+  // the same of a user whose tokens are answered, or whom a gateway looks up; some members always stand there
+  "SignedInUser/additionalProperties",
+  "GatewayUser/additionalProperties",
   "properties/role",
   "properties/department",
   "properties/permissions",
-  // a decision and an outcome, which gateways write with more members than the trail filters by
+  // a decision, an outcome, a difference in shadow and a change of a rollout, which gateways write with more members than the trail filters by
+  "DecisionRecord/additionalProperties",
+  "OutcomeRecord/additionalProperties",
+  "ShadowRecord/additionalProperties",
+  "RolloutRecord/additionalProperties",
+  // claims of a user's identity provider, or null
   "0/additionalProperties",
-  "1/additionalProperties",
+  // a PATCH is checked when it has been merged
+  "role_mapping/additionalProperties",
   // a change is of any resource
   "before/additionalProperties",
   "after/additionalProperties",

@@ -25,6 +25,8 @@ describe("decision: front proxy, specification 2.11", () => {
       "2001:db9::",
       "::2",
       "::ffff:11.1.2.3",
+      "::10.1.2.3",
+      "::a01:203",
       "",
       "10.0.0.1:80",
       "x",
@@ -55,6 +57,7 @@ describe("decision: front proxy, specification 2.11", () => {
       "7",
       "0x7f.1",
       "010.0.0.1",
+      "::192.0.2.7",
     ])
       assert.equal(read("10.0.0.1", [["x-real-ip", value]]).clientIp, "10.0.0.1", value);
   });
@@ -206,6 +209,7 @@ describe("decision: what proxies say about a request", () => {
       [["192.0.2.7;10.0.0.2"], undefined],
       [["7"], undefined],
       [["fe80::1%eth0"], undefined],
+      [["::192.0.2.7"], undefined],
       // hops
       [["192.0.2.6, 192.0.2.7"], "192.0.2.7", 1],
       [["192.0.2.6, 192.0.2.7, 192.0.2.8"], "192.0.2.7", 2],

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { KnownState } from "../../../src/decision/decide/check-session.ts";
 import { armOf, positionOf } from "../../../src/decision/decide/rollout-arm.ts";
 import type { Candidate, StickyKey } from "../../../src/decision/policies/release.ts";
 import { DecisionPoint } from "../../../src/decision/point/index.ts";
@@ -131,6 +132,46 @@ describe("decision: the arms of a rollout", () => {
         `candidate test@candidate ${candidate.digest} DENY`,
         `stable test@stable ${stable.digest} ALLOW`,
       ]);
+    });
+
+    it("on which no set has a say is of no arm, so it counts for neither", async () => {
+      const ended = {
+        customer: () => undefined,
+        sessionEnded: () => true,
+        userStatus: () => "active" as const,
+      };
+      const token = await from.token({ sub: "user-1", sid: "ses_1" });
+      for (const [why, parts, headers] of [
+        ["an invalid token", {}, [bearer("no.such.token")]],
+        ["an ended session", { controlPlane: { state: () => ended } }, [bearer(token)]],
+      ] as const) {
+        const decide = deciderOf(undefined, {
+          ...{ verifier: from.verifier, policies: () => releaseOf(100) },
+          ...parts,
+        });
+        const { verdict, arm, snapshot } = await decide(accessOf({ headers }));
+        assert.deepEqual([verdict, arm, snapshot?.label], ["DENY", undefined, stable.label], why);
+      }
+    });
+
+    it("is that of the same arm while the state of the caller is unknown", async () => {
+      let state: KnownState | undefined;
+      const decide = deciderOf(undefined, {
+        ...{ verifier: from.verifier, policies: () => releaseOf(50) },
+        controlPlane: { state: () => state },
+      });
+      const known: KnownState = {
+        customer: () => undefined,
+        sessionEnded: () => false,
+        userStatus: () => "active",
+      };
+      for (let n = 0; n < 20; n += 1) {
+        const access = accessOf({ headers: [bearer(await from.token({ sub: `user-${n}` }))] });
+        const arms: unknown[] = [];
+        for (state of [known, undefined]) arms.push((await decide(access)).arm?.name);
+        const expected = positionOf("test", ["user", "", `user-${n}`]) < 50 ? "candidate" : "stable";
+        assert.deepEqual(arms, [expected, expected], `user-${n}`);
+      }
     });
 
     it("that fails is a denial whose record names the candidate", async () => {

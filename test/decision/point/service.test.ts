@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import { createService, type Service } from "../../../src/processes/gateway/service.ts";
+import { GIVEN_UP } from "../../../src/decision/point/index.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { eventOf } from "../../authorizers/aws/support/events.ts";
 import { checkRequest } from "../../support/check-request.ts";
 import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
 import { policiesInProcess } from "../../support/policies.ts";
@@ -110,6 +112,25 @@ describe("service", () => {
     };
     return { service, ask, metrics, startAll };
   }
+
+  it("answers authorizers of API Gateway as the configuration states, and records that", async () => {
+    const event = eventOf("rest", { target: "/open" });
+    for (const [overrides, status] of [
+      [{ "authz.aws.uncached": true }, 200],
+      [{}, 500],
+    ] as const) {
+      const { service } = await serviceOf(overrides);
+      const body = Buffer.from(JSON.stringify(event));
+      const answer = await service.httpApis
+        .get("/aws")
+        ?.answer({ headers: [], body }, { deadline: Number.POSITIVE_INFINITY });
+      assert.ok(answer !== undefined && answer !== GIVEN_UP);
+      assert.equal(answer.status, status, answer.body);
+      await services.pop()?.close();
+    }
+    const reasons = (await readFile(join(directory, "audit.log"), "utf8")).match(/"reason":"\w+"/g);
+    assert.deepEqual(reasons, ['"reason":"CONDITION_TRUE"', '"reason":"PLAN_NOT_ENFORCEABLE"']);
+  });
 
   it("lets the first message of a connection say who its client is only if nobody but our Envoy can ask", async () => {
     await writeFile(

@@ -53,6 +53,7 @@ describe("decision: releases of policies", () => {
   function publisherWith(options: {
     readonly prepareMs?: number;
     readonly retryMs?: number;
+    readonly held?: boolean;
   }): ReleasePublisher {
     return new ReleasePublisher(
       { directory: join(directory, "sets"), leadMs: LEAD_MS, ...options },
@@ -125,6 +126,25 @@ describe("decision: releases of policies", () => {
       workers.map(({ receiver }) => receiver.current?.main.digest),
       Array(3).fill(versioned("v1").digest),
     );
+  });
+
+  it("are held until everything that belongs together is there, and then come at once", async () => {
+    publisher = publisherWith({ held: true });
+    startWorker();
+    await publisher.publish({ main: versioned("v1") });
+    startWorker();
+    const candidate = { set: versioned("v2"), mode: "enforce", percentage: 100, stickyBy: "user" } as const;
+    await publisher.publish({ candidate });
+    assert.deepEqual([workers[0]?.orders, labels()], [[], [undefined, undefined]]);
+    await publisher.release();
+    await untilReady();
+    for (const { receiver, orders } of workers) {
+      assert.equal(receiver.current?.candidate?.set.label, "test@v2");
+      assert.deepEqual(
+        orders.map(({ type }) => type),
+        ["release_prepare", "release_activate"],
+      );
+    }
   });
 
   it("come into force at one moment for all, whenever each hears of it", async () => {

@@ -6,14 +6,21 @@ import {
   quantileOf,
   type ArmSample,
 } from "../../../src/decision/rollout/arm-sample.ts";
+import type { HeavyCaller } from "../../../src/decision/rollout/heavy-callers.ts";
 import { compareArms } from "../../../src/decision/rollout/compare-arms.ts";
 
-const LIMITS = { minRequests: 100, denialIncrease: 0.05, errorIncrease: 0.01, slowdown: 3 };
+const LIMITS = {
+  minRequests: 100,
+  denialIncrease: 0.05,
+  errorIncrease: 0.01,
+  slowdown: 3,
+  ignoredCallers: 5,
+};
 
 function sample(decisions: number, { denials = 0, errors = 0, ms = 0.1 } = {}): ArmSample {
   const durations = Array.from({ length: entryOf(ms) + 1 }, () => 0);
   durations[entryOf(ms)] = decisions;
-  return { decisions, denials, errors, durations };
+  return { decisions, denials, errors, durations, heaviest: [] };
 }
 
 const outcome = (stable: ArmSample, candidate: ArmSample) => {
@@ -52,6 +59,49 @@ describe("decision: comparing the arms of a rollout", () => {
     assert.equal(outcome(sample(1000, { ms: 0.1 }), sample(1000, { ms: 2 })), "ok");
     assert.equal(outcome(sample(1000, { ms: 0.1 }), sample(1000, { ms: 20 })), "worse: slow");
     assert.equal(outcome(sample(1000, { ms: 10 }), sample(1000, { ms: 20 })), "ok");
+  });
+
+  describe("what a few callers do alone", () => {
+    /** `count` callers with as many denied, failed or slow decisions each, besides others without any. */
+    const withHeavy = (count: number, each: number, what: "denials" | "errors" | "slow"): ArmSample => {
+      const others = sample(400);
+      const heaviest = Array.from({ length: count }, (_, n): HeavyCaller => {
+        const denials = what === "slow" ? 0 : each;
+        const errors = what === "errors" ? each : 0;
+        return { caller: `c${n}`, decisions: each, denials, errors, slow: what === "slow" ? each : 0 };
+      });
+      const sum = count * each;
+      const of =
+        what === "slow" ? { ms: 50 } : what === "errors" ? { denials: sum, errors: sum } : { denials: sum };
+      return { ...addSamples(others, sample(sum, of)), heaviest };
+    };
+
+    for (const what of ["denials", "errors", "slow"] as const) {
+      it(`has no candidate taken back: ${what}`, () => {
+        assert.equal(outcome(sample(1000), withHeavy(1, 900, what)), "inconclusive");
+        assert.equal(outcome(sample(1000), withHeavy(5, 100, what)), "inconclusive");
+        // more of them are no few
+        assert.equal(outcome(sample(1000), withHeavy(12, 100, what)), `worse: ${what}`);
+      });
+      it(`hides nothing that others suffer: ${what}`, () => {
+        const noisy = withHeavy(3, 300, what);
+        assert.equal(outcome(noisy, noisy), "ok");
+        assert.equal(outcome(noisy, withHeavy(12, 50, what)), `worse: ${what}`);
+      });
+    }
+
+    it("counts where nobody is to be ignored", () => {
+      const arms = { stable: sample(1000), candidate: withHeavy(1, 900, "denials") };
+      assert.equal(compareArms(arms, { ...LIMITS, ignoredCallers: 0 }).outcome, "worse");
+    });
+
+    it("does not keep a good candidate back where there are only a few", () => {
+      const few = (decisions: number): ArmSample => ({
+        ...sample(decisions, { denials: 10 }),
+        heaviest: [{ caller: "service", decisions, denials: 10, errors: 0, slow: 0 }],
+      });
+      assert.equal(outcome(few(1000), few(1000)), "ok");
+    });
   });
 
   it("takes quantiles from a histogram, to a fifth", () => {

@@ -10,7 +10,10 @@ import {
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { ruleOf, silent, snapshotOf } from "../support.ts";
 
-const GUARD = { windowMs: 60_000, minRequests: 100, denialIncrease: 0.05, errorIncrease: 0.01, slowdown: 3 };
+const GUARD = {
+  ...{ windowMs: 60_000, minRequests: 100, denialIncrease: 0.05 },
+  ...{ errorIncrease: 0.01, slowdown: 3, ignoredCallers: 5 },
+};
 const BASE: RolloutSettings = {
   mode: "enforce",
   percentage: 10,
@@ -27,6 +30,7 @@ const sampleOf = (decisions: number, denials: number): ArmSample => ({
   denials,
   errors: 0,
   durations: [decisions],
+  heaviest: [],
 });
 
 describe("decision: the course of a rollout", () => {
@@ -69,6 +73,37 @@ describe("decision: the course of a rollout", () => {
   };
   const course = () =>
     published.map((one) => (one === null ? "none" : `${one.set.label} ${one.mode} ${one.percentage}`));
+
+  it("gives a candidate that was taken back another try only where the settings may", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    count(controller, v2, sampleOf(1000, 900));
+    // while the guard takes it back, the settings change
+    await Promise.all([controller.check(), controller.apply({ ...BASE, percentage: 50 }, { retry: false })]);
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+    assert.equal(controller.takenBack?.cause, "denials");
+    await controller.offer(v2);
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+    await controller.apply({ ...BASE, percentage: 60 });
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none", "test@v2 enforce 60"]);
+  });
+
+  it("counts within the window since the last change, and in total since the candidate is in force", async () => {
+    const controller = controllerWith({ ...BASE, guard: { ...GUARD, denialIncrease: 1, windowMs: 60_000 } });
+    await controller.offer(v2);
+    count(controller, v2, sampleOf(10, 1));
+    now = 61_000;
+    count(controller, v2, sampleOf(20, 2));
+    assert.deepEqual(
+      [controller.window.candidate.decisions, controller.totals.candidate.decisions],
+      [20, 30],
+    );
+    await controller.apply({ ...BASE, percentage: 50 });
+    assert.deepEqual([controller.window.candidate.decisions, controller.totals.candidate.decisions], [0, 30]);
+    await controller.stop();
+    await controller.offer(versioned("v3"));
+    assert.equal(controller.totals.stable.decisions, 0);
+  });
 
   it("puts a candidate in force, follows its settings, and ends", async () => {
     const controller = controllerWith({ ...BASE, mode: "shadow" });
@@ -132,6 +167,37 @@ describe("decision: the course of a rollout", () => {
     assert.equal(published.length, 2);
     await controller.offer(versioned("v3"));
     assert.deepEqual(course().at(-1), "test@v3 enforce 10");
+  });
+
+  it("goes on where it was before a restart", async () => {
+    const controller = controllerWith(STEPS);
+    assert.equal(controller.state, undefined);
+    await controller.offer(v2, { step: 1 });
+    assert.deepEqual(
+      [controller.inForce?.percentage, controller.state],
+      [10, { digest: v2.digest, step: 1 }],
+    );
+    // only the first candidate after it can have been there before
+    await controller.offer(versioned("v3"), { step: 2 });
+    assert.equal(controller.inForce?.percentage, 1);
+    // steps that are no longer there
+    const shorter = controllerWith({ ...STEPS, steps: [1, 10] });
+    await shorter.offer(v2, { step: 2 });
+    assert.equal(shorter.inForce?.percentage, 10);
+  });
+
+  it("does not try again after a restart what was taken back before", async () => {
+    const controller = controllerWith(STEPS);
+    const takenBack = { digest: v2.digest, cause: "denials", detail: "denials: 90 %" } as const;
+    await controller.offer(v2, { step: 0, takenBack });
+    assert.deepEqual([controller.inForce, published, controller.takenBack], [undefined, [], takenBack]);
+    assert.deepEqual(controller.state, { digest: v2.digest, step: 0, takenBack });
+    assert.match(controller.status()?.detail ?? "", /was taken back: denials: 90 %/);
+    await controller.offer(v2);
+    await controller.check();
+    assert.deepEqual(published, []);
+    await controller.apply({ ...STEPS, stepPauseMs: 1 });
+    assert.equal(controller.inForce?.percentage, 1);
   });
 
   it("tries a candidate again when the settings have changed", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { ShadowCounter } from "../../../src/decision/shadow/shadow-counter.ts";
 import { ShadowEvaluator } from "../../../src/decision/shadow/shadow-evaluator.ts";
 import type { ShadowTask } from "../../../src/decision/shadow/shadow-messages.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
@@ -33,6 +34,7 @@ describe("decision: evaluating a candidate in shadow", function () {
     options: { readonly capacity?: number; readonly patienceMs?: number } = {},
   ) {
     const metrics = createMetrics();
+    const counter = new ShadowCounter();
     const warnings: string[] = [];
     const evaluator = new ShadowEvaluator(
       {
@@ -44,13 +46,14 @@ describe("decision: evaluating a candidate in shadow", function () {
       {
         record: () => undefined,
         metrics,
+        counter,
         log: { warn: ({ err }: { err?: Error }) => warnings.push(String(err?.message)) },
       },
     );
     opened.push(evaluator);
     const counted = async (result: string) =>
       (await metrics.shadowDecisions.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
-    return { evaluator, counted, warnings };
+    return { evaluator, counted, counter, warnings };
   }
 
   for (const behaves of ["throws", "exits", "loops", "fills its memory"])

@@ -4,6 +4,18 @@ import { BODY_CHECK, both, type NamedHole } from "./support.ts";
 export const CHECK_SETTINGS_HOLES: readonly NamedHole[] = [
   ["FAILURE_MODE_ALLOW", "at the first check", { plant: (b) => (both(b)[0].failure_mode_allow = true) }],
   ["FAILURE_MODE_ALLOW", "at the second check", { plant: (b) => (both(b)[1].failure_mode_allow = true) }],
+  ["ERROR_LOOKS_LIKE_SUCCESS", "200", { plant: (b) => (both(b)[0].status_on_error = { code: 200 }) }],
+  ["ERROR_LOOKS_LIKE_SUCCESS", "302", { plant: (b) => (both(b)[1].status_on_error = { code: "Found" }) }],
+  [
+    "FAILURE_MODE_ALLOW",
+    "with a header that says so",
+    {
+      plant: (b) => {
+        both(b)[0].failure_mode_allow = true;
+        both(b)[0].failure_mode_allow_header_add = true;
+      },
+    },
+  ],
   [
     "BODY_NOT_SENT",
     "the second check was removed",

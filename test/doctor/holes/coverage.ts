@@ -8,6 +8,9 @@ import {
   AUTHZ_OFF,
   openRoute,
   insert,
+  otherService,
+  http3Listener,
+  inScopes,
   tcpListener,
   withoutChecks,
   type NamedHole,
@@ -56,6 +59,39 @@ export const COVERAGE_HOLES: readonly NamedHole[] = [
             },
           ],
         }),
+    },
+  ],
+  [
+    "EXT_AUTHZ_MISSING",
+    "over HTTP/3",
+    {
+      plant: (b, world) => {
+        const listener = http3Listener(b, world, false);
+        const manager = listener.filter_chains[0].filters[0].typed_config;
+        manager.http_filters = manager.http_filters.filter(
+          ({ name }: Loose) => ![EXT_AUTHZ, BODY_CHECK].includes(name),
+        );
+        b.static_resources.listeners.push(listener);
+      },
+    },
+  ],
+  [
+    "EXT_AUTHZ_OFF_ON_ROUTE",
+    "in one of two scopes of routes",
+    { plant: (b) => inScopes(b).virtual_hosts[0].routes.unshift(openRoute({ match: { prefix: "/" } })) },
+  ],
+  [
+    "EXT_AUTHZ_ASKS_OTHERS",
+    "a second filter asks another service",
+    {
+      plant: (b) => {
+        b.static_resources.clusters.push(otherService(b));
+        const other = structuredClone(filterOf(b, EXT_AUTHZ));
+        other.name = "opa";
+        other.typed_config.grpc_service.envoy_grpc.cluster_name = "opa";
+        insert(b, EXT_AUTHZ, other);
+      },
+      alone: true,
     },
   ],
   [

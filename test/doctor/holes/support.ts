@@ -69,6 +69,77 @@ export function withoutChecks(settings: Loose): void {
   delete settings["gatehouse.ext_authz.body"];
 }
 
+/** A cluster of another service that ext_authz could ask: `opa`. */
+export function otherService(bootstrap: Loose): Loose {
+  const other = structuredClone(cluster(bootstrap, "ext_authz"));
+  other.name = "opa";
+  other.load_assignment.cluster_name = "opa";
+  other.load_assignment.endpoints = [
+    {
+      lb_endpoints: [{ endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: 7 } } } }],
+    },
+  ];
+  return other;
+}
+
+/** Our listener over HTTP/3 as well. */
+export function http3Listener(bootstrap: Loose, { folder }: World, earlyData: boolean): Loose {
+  const listener = structuredClone(bootstrap.static_resources.listeners[0]);
+  const file = (name: string) => ({ filename: `${folder}/${name}` });
+  const [chain] = listener.filter_chains;
+  chain.transport_socket = {
+    name: "quic",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
+      downstream_tls_context: {
+        common_tls_context: {
+          tls_certificates: [{ certificate_chain: file("certificate.pem"), private_key: file("key.pem") }],
+        },
+      },
+      ...(!earlyData && { enable_early_data: false }),
+    },
+  };
+  const manager = chain.filters[0].typed_config;
+  manager.codec_type = "HTTP3";
+  manager.http3_protocol_options = {};
+  listener.name = "http3";
+  listener.address.socket_address.protocol = "UDP";
+  listener.address.socket_address.port_value = 0;
+  listener.udp_listener_config = { quic_options: {} };
+  // of TCP alone
+  for (const name of [
+    "listener_filters",
+    "tcp_backlog_size",
+    "connection_balance_config",
+    "enable_reuse_port",
+  ])
+    listener[name] = undefined;
+  return listener;
+}
+
+/** The routes as those of a scope, chosen by a header. */
+export function inScopes(bootstrap: Loose): Loose {
+  const manager = managerOf(bootstrap);
+  const { route_config: routes } = manager;
+  delete manager.route_config;
+  const scope = (name: string, route_configuration: Loose) => ({
+    ...{ name, route_configuration },
+    key: { fragments: [{ string_key: name }] },
+  });
+  const other = structuredClone(routes);
+  other.name = "other";
+  manager.scoped_routes = {
+    name: "scopes",
+    scope_key_builder: {
+      fragments: [{ header_value_extractor: { name: "x-scope", index: 0 } }],
+    },
+    scoped_route_configurations_list: {
+      scoped_route_configurations: [scope("first", { ...routes, name: "first" }), scope("second", other)],
+    },
+  };
+  return other;
+}
+
 /** What is done to a bootstrap of ours, and what the doctor then finds. */
 export interface Hole {
   readonly plant: (bootstrap: Loose, world: World) => void;

@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { cluster, movedTo, upstreamTls, type NamedHole } from "./support.ts";
+import type { Loose } from "../support.ts";
+import { cluster, http3Listener, movedTo, upstreamTls, type NamedHole } from "./support.ts";
+
+/** Both clusters of ours. */
+const serviceMovedTo = (bootstrap: Loose, host: string): Loose[] =>
+  ["ext_authz", "ext_authz_anonymous"].map((name) => movedTo(cluster(bootstrap, name), host));
 
 export const TRANSPORT_HOLES: readonly NamedHole[] = [
   [
@@ -19,16 +24,19 @@ export const TRANSPORT_HOLES: readonly NamedHole[] = [
     },
   ],
   [
-    "AUTHZ_WITHOUT_TLS",
-    "over the network",
-    { alone: true, plant: (b) => movedTo(cluster(b, "ext_authz"), "192.0.2.1") },
+    "EARLY_DATA_ACCEPTED",
+    "HTTP/3 as it is by default",
+    { plant: (b, world) => b.static_resources.listeners.push(http3Listener(b, world, true)) },
   ],
+  ["AUTHZ_WITHOUT_TLS", "over the network", { alone: true, plant: (b) => serviceMovedTo(b, "192.0.2.1") }],
   [
     "AUTHZ_NOT_VERIFIED",
     "any certificate will do",
     {
       alone: true,
-      plant: (b) => (movedTo(cluster(b, "ext_authz"), "192.0.2.1").transport_socket = upstreamTls({})),
+      plant: (b) => {
+        for (const one of serviceMovedTo(b, "192.0.2.1")) one.transport_socket = upstreamTls({});
+      },
     },
   ],
   [

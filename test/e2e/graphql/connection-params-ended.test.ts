@@ -69,7 +69,7 @@ describe("end to end: tokens in connection_init, with a control plane", () => {
     const other = await begin({ sid: "ses_2" });
     await Promise.all([acknowledged(open), acknowledged(other)]);
     plane.endSession("ses_1");
-    assert.deepEqual(await closing(open), { code: 1008, reason: "SESSION_ENDED" });
+    assert.deepEqual(await closing(open), { code: 4403, reason: "SESSION_ENDED" });
     assert.deepEqual(await closing(await begin({ sid: "ses_1" })), { code: 4403, reason: "SESSION_ENDED" });
     assert.equal(other.closed(), undefined);
   });
@@ -78,7 +78,7 @@ describe("end to end: tokens in connection_init, with a control plane", () => {
     const open = await begin({ customer_id: "c-9" });
     await acknowledged(open);
     plane.setCustomer({ ...ordinary("c-9"), status: "suspended" });
-    assert.equal((await closing(open)).code, 1008);
+    assert.equal((await closing(open)).code, 4403);
     const late = await closing(await begin({ customer_id: "c-9" }));
     assert.deepEqual([late.code, late.reason], [4403, "CUSTOMER_SUSPENDED"]);
   });

@@ -6,6 +6,7 @@ import { SUBPROTOCOL } from "../../../src/envoy-contract.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
+import { subscriber } from "../../support/graphql-subscriber.ts";
 import { connectSocket, type SocketClient } from "../../support/socket-client.ts";
 import {
   POLICIES,
@@ -78,7 +79,7 @@ describe("end to end: tokens in connection_init", () => {
   const address = (path: string) => `${gateway.url.replace("http", "ws")}${path}`;
 
   /** A client of graphql-ws as people write it. */
-  function subscriber(connectionParams: Record<string, unknown> | undefined, path = "/graphql") {
+  function connected(connectionParams: Record<string, unknown> | undefined, path = "/graphql") {
     const client = createClient({
       url: address(path),
       webSocketImpl: WebSocket,
@@ -87,19 +88,7 @@ describe("end to end: tokens in connection_init", () => {
       ...(connectionParams && { connectionParams }),
     });
     clients.push(client);
-    return (query: string) => {
-      const got: unknown[] = [];
-      const state: { got: unknown[]; error?: unknown; done: boolean } = { got, done: false };
-      client.subscribe(
-        { query },
-        {
-          next: (value) => got.push(value),
-          error: (error) => (state.error = error),
-          complete: () => (state.done = true),
-        },
-      );
-      return state;
-    };
+    return subscriber(client);
   }
 
   /** A connection without a library. */
@@ -124,7 +113,7 @@ describe("end to end: tokens in connection_init", () => {
 
   for (const path of ["/graphql", "/open"]) {
     it(`identify a client of graphql-ws at ${path}`, async () => {
-      const run = subscriber({ authorization: await bearer({ ...VIEWER, sub: `u-modern${path}` }) }, path);
+      const run = connected({ authorization: await bearer({ ...VIEWER, sub: `u-modern${path}` }) }, path);
       const good = run("{ me { id } }");
       await eventually("the answer", () => good.done);
       assert.deepEqual(good.got, [{ data: { me: { id: "c-1" } } }]);
@@ -273,7 +262,7 @@ describe("end to end: tokens in connection_init", () => {
   });
 
   it("leave a connection anonymous that needs none, and has none", async () => {
-    const run = subscriber({}, "/open");
+    const run = connected({}, "/open");
     const me = run("{ me { id } }");
     await eventually("the refusal", () => me.error);
     assert.match(JSON.stringify(me.error), /ACCESS_DENIED|IDENTITY/);
@@ -310,7 +299,7 @@ describe("end to end: tokens in connection_init", () => {
       if (client.socket.readyState === 1) client.socket.send('{"type":"ping"}');
       return client.closed();
     });
-    assert.deepEqual([end.code, end.reason], [1008, "TOKEN_EXPIRED"]);
+    assert.deepEqual([end.code, end.reason], [4403, "TOKEN_EXPIRED"]);
   });
 
   it("are evaluated again with new policies", async () => {

@@ -10,6 +10,7 @@ import {
   type GraphqlApplication,
 } from "../../support/upstreams/graphql-application.ts";
 import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts";
+import { subscriber } from "../../support/graphql-subscriber.ts";
 import { connectSocket } from "../../support/socket-client.ts";
 
 describe("end to end: GraphQL over WebSocket", () => {
@@ -37,7 +38,7 @@ describe("end to end: GraphQL over WebSocket", () => {
     for (const client of clients.splice(0)) await client.dispose();
   });
 
-  async function subscriber(claims: Record<string, unknown>, path = "/graphql") {
+  async function connected(claims: Record<string, unknown>, path = "/graphql") {
     const authorization = `Bearer ${await issuer.token(claims)}`;
     class Socket extends WebSocket {
       constructor(url: string, protocols: string | string[]) {
@@ -47,23 +48,11 @@ describe("end to end: GraphQL over WebSocket", () => {
     const url = `${gateway.url.replace("http", "ws")}${path}`;
     const client = createClient({ url, webSocketImpl: Socket, retryAttempts: 0, lazy: true });
     clients.push(client);
-    return (query: string) => {
-      const got: unknown[] = [];
-      const state: { got: unknown[]; error?: unknown; done: boolean } = { got, done: false };
-      client.subscribe(
-        { query },
-        {
-          next: (value) => got.push(value),
-          error: (error) => (state.error = error),
-          complete: () => (state.done = true),
-        },
-      );
-      return state;
-    };
+    return subscriber(client);
   }
 
   it("evaluates operations at subscribe", async () => {
-    const run = await subscriber(VIEWER);
+    const run = await connected(VIEWER);
     const good = run("{ me { id } }");
     await eventually("the answer", () => good.done);
     assert.deepEqual(good.got, [{ data: { me: { id: "c-1" } } }]);
@@ -77,7 +66,7 @@ describe("end to end: GraphQL over WebSocket", () => {
   });
 
   it("evaluates operations of a server that takes connections on any path", async () => {
-    const run = await subscriber(VIEWER, "/live");
+    const run = await connected(VIEWER, "/live");
     const bad = run("{ me { ssn } }");
     await eventually("the refusal", () => bad.error);
     assert.match(JSON.stringify(bad.error), /ACCESS_DENIED/);
@@ -87,7 +76,7 @@ describe("end to end: GraphQL over WebSocket", () => {
   });
 
   it("delivers only the events that the condition permits", async () => {
-    const run = await subscriber(VIEWER);
+    const run = await connected(VIEWER);
     const orders = run("subscription { orderUpdated { id customer_id } }");
     await eventually("the subscription", () => application.subscribers() > 0);
     application.publish({ id: "o-1", customer_id: "c-2" });
@@ -102,7 +91,7 @@ describe("end to end: GraphQL over WebSocket", () => {
   });
 
   it("denies subscriptions that hide what the condition reads", async () => {
-    const run = await subscriber(VIEWER);
+    const run = await connected(VIEWER);
     for (const query of [
       "subscription { orderUpdated { id } }",
       "subscription { orderUpdated { customer_id: id } }",

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { dump, load } from "js-yaml";
 import { policyExplainCommand } from "../../../src/cli/policy-explain.ts";
 import { rawRequest } from "../../../src/cli/raw-request.ts";
-import { throughEnvoy } from "../../../src/cli/through-envoy.ts";
+import { gatewaySettings } from "../../../src/cli/explained-gateway.ts";
+import { throughEnvoy } from "../../../src/decision/explain/through-envoy.ts";
 import { loadGatewayConfig } from "../../../src/config/index.ts";
 import { HANDSHAKE_HEADERS } from "../../../src/policy/suite/index.ts";
 import { CLI } from "../../cli/support.ts";
@@ -168,7 +169,11 @@ describe("end to end: policy explain, the service and the gateway say the same",
   const decided = async (one: Case): Promise<Said> => {
     const loaded = loadGatewayConfig({ file: join(gateway.directory, "gateway.yaml"), env: {} });
     assert.ok(loaded.ok);
-    const through = throughEnvoy(rawRequest(one.sent, headersOf(one), one.body), loaded.config, "127.0.0.1");
+    const through = throughEnvoy(
+      rawRequest(one.sent, headersOf(one), one.body),
+      gatewaySettings(loaded.config).envoy,
+      "127.0.0.1",
+    );
     assert.ok(through.ok, "Envoy hands it over");
     const { method, target: path, host, headers, body } = through.raw;
     const token = tokens.get(one.user ?? "");

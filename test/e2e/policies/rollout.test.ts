@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { Agent, request } from "node:http";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { Agent } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answerOf } from "../../support/answer-of.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   CANDIDATE,
   changeRollout,
   DIGEST,
   getsCandidate,
+  STABLE,
   useRolloutGateway,
   USERS,
   type Arm,
@@ -71,7 +76,7 @@ describe("end to end: a candidate that is rolled out", function () {
     const load = USERS.map(async (user) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (running) {
-        const status = await statusOf(from.gateway.port, agent, from.headers(user));
+        const status = await answerOf(from.gateway.port, agent, from.headers(user), "/arm");
         if (status !== 200 && status !== 403) failed += 1;
         else answers.get(user)?.push(status === 200 ? "stable" : "candidate");
       }
@@ -166,6 +171,48 @@ describe("end to end: a candidate that is rolled out", function () {
     );
   });
 
+  describe("after a restart", () => {
+    let directory: string;
+    before(async () => {
+      directory = await mkdtemp(join(tmpdir(), "gatehouse-rollout-"));
+      await writeFile(join(directory, "default.yaml"), CANDIDATE);
+    });
+    after(() => rm(directory, { recursive: true, force: true }));
+    const restart = (section: object) =>
+      from.restart({
+        policies: { "default.yaml": STABLE },
+        nodes: 2,
+        config: {
+          rollout: {
+            ...{ candidate: directory, mode: "enforce", state_file: join(directory, "state.json") },
+            ...section,
+          },
+        },
+      });
+
+    it("has the step that it had, from the first answer", async () => {
+      const section = { steps: [10, 100], step_pause: "1s", guard: { enabled: false } };
+      await restart(section);
+      await from.percentageIs(100);
+      await restart({ ...section, step_pause: "1h" });
+      assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["candidate"]));
+    });
+
+    it("does not try again what the guard has taken back", async () => {
+      const section = { percentage: 50, guard: { min_requests: 20, window: "1m" } };
+      await restart(section);
+      const isTakenBack = async () =>
+        (await (await fetch(`${from.gateway.adminUrl}/readyz`)).text()).includes("was taken back: denials");
+      await eventually("the guard takes it back", async () => {
+        await Promise.all(USERS.map(from.armOfPath));
+        return isTakenBack();
+      });
+      await restart(section);
+      assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["stable"]));
+      assert.ok(await isTakenBack());
+    });
+  });
+
   it("follows no configuration with errors", async () => {
     await from.enforce(100);
     await from.percentageIs(100);
@@ -179,18 +226,3 @@ describe("end to end: a candidate that is rolled out", function () {
     assert.equal(await from.armOfPath("user-1"), "candidate");
   });
 });
-
-function statusOf(port: number, agent: Agent, headers: Record<string, string>): Promise<number> {
-  return new Promise((resolve) => {
-    const sent = request({ port, host: "127.0.0.1", path: "/arm", agent, headers }, (response) => {
-      response.resume();
-      response.on("end", () => {
-        resolve(response.statusCode ?? 0);
-      });
-    });
-    sent.on("error", () => {
-      resolve(0);
-    });
-    sent.end();
-  });
-}

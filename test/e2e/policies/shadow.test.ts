@@ -4,6 +4,12 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "../../support/eventually.ts";
 import { CANDIDATE, changeRollout, DIGEST, STABLE, useRolloutGateway } from "../../support/rollout.ts";
 
+const POSTS = `
+version: v1
+policies:
+  - resource: POST /people
+    condition: exists(user.id)`;
+
 describe("end to end: a candidate in shadow", function () {
   this.timeout(240_000);
   const from = useRolloutGateway();
@@ -77,6 +83,57 @@ describe("end to end: a candidate in shadow", function () {
     );
     assert.deepEqual(await differences(), []);
   });
+
+  it("says nothing of a request whose body only the candidate reads", async () => {
+    await from.restart({ policies: { "default.yaml": POSTS } });
+    await from.writeCandidate(
+      `${POSTS.replace("v1", "v2")} and request.body.kind == "x" and user.id == "user-1"`,
+    );
+    await shadow();
+    await shadowIsOn();
+    const post = (user: string) =>
+      fetch(`${from.gateway.url}/people`, {
+        method: "POST",
+        headers: { ...from.headers(user), "content-type": "application/json" },
+        body: '{"kind":"x"}',
+      });
+    assert.equal((await post("user-1")).status, 200);
+    // denied whatever the body says
+    assert.equal((await post("user-2")).status, 200);
+    await eventually(
+      "one is not compared",
+      async () =>
+        (await from.gateway.metric("gatehouse_shadow_decisions_total", { result: "dropped" })) === 1,
+    );
+    const found = await eventually("the other one's difference", async () => {
+      const records = await differences();
+      return records.length > 0 && records;
+    });
+    assert.deepEqual(
+      found.map((one) => [one["user_id"], one["difference"], one["candidate_reason"]]),
+      [["user-2", "denies", "CONDITION_FALSE"]],
+    );
+  });
+
+  for (const [version, what] of [
+    ["throws", "that throws"],
+    ["second", "that takes a second for each batch"],
+  ] as const)
+    it(`decides the same beside a candidate ${what}`, async () => {
+      const faults = new URL("../../support/shadow-faults.ts", import.meta.url).href;
+      await from.restart({ policies: { "default.yaml": STABLE }, nodeOptions: `--import=${faults}` });
+      await from.writeCandidate(CANDIDATE.replace("version: candidate", `version: ${version}`));
+      await shadow();
+      await shadowIsOn();
+      const result = version === "throws" ? "failed" : "different";
+      await eventually("its thread had work", async () => {
+        assert.equal(await from.armOfPath("user-1"), "stable");
+        assert.equal(await from.armOfMask("user-1"), "stable");
+        return (await from.gateway.metric("gatehouse_shadow_decisions_total", { result })) > 0;
+      });
+      assert.equal((await from.gateway.children()).workers.length, 1);
+      assert.doesNotMatch(from.gateway.stderr(), /exited|not ready/);
+    });
 
   it("lets everything pass where there is no set yet, and records what would be denied", async () => {
     await from.restart({

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { replayChange, type ReplayedWitness } from "../../../src/cli/replay-witness.ts";
-import { createSuiteSubject } from "../../../src/cli/suite-subject.ts";
+import {
+  createSuiteSubject,
+  replayChange,
+  type ReplayedWitness,
+} from "../../../src/decision/explain/index.ts";
 import { diffPolicySets } from "../../../src/policy/analyze/index.ts";
 import {
   compilePolicySet,

@@ -128,6 +128,14 @@ describe("gateway: GraphQL clients that do not say as they should who they are",
         [fromClient(large), fromClient(INIT)],
         "close 1009 connection_init is too large",
       ],
+      [
+        "a large ping",
+        [
+          fromClient(JSON.stringify({ type: "ping", payload: { x: "x".repeat(INIT_BYTES) } })),
+          fromClient(INIT),
+        ],
+        "close 1009 too large before connection_init",
+      ],
     ];
     for (const [name, bytes, closing] of attacks)
       it(name, async () => {

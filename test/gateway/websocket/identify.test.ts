@@ -169,7 +169,15 @@ describe("gateway: GraphQL clients that say in their first message who they are"
     await server.heard(`text ${ME}`);
     await new Promise((resolve) => setTimeout(resolve, 2100));
     await client.write(fromClient(ME));
-    assert.equal(await server.closing(), "close 1008 TOKEN_EXPIRED");
+    assert.equal(await server.closing(), "close 4403 TOKEN_EXPIRED");
+  });
+
+  it("are not connected at all if their token expires before the answer comes", async () => {
+    gateway.sockets.gateway.authz.identify = () => identified({ expires_at: Math.floor(Date.now() / 1000) });
+    const { client, server } = await open();
+    await client.write(fromClient(INIT), fromClient(ME));
+    assert.equal(await server.closing(), "close 4403 TOKEN_EXPIRED");
+    assert.deepEqual(told(server), ["close 4403 TOKEN_EXPIRED"]);
   });
 
   it("are asked about under the id of their handshake's decision", async () => {

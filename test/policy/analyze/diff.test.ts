@@ -57,6 +57,21 @@ describe("the difference of two policy sets", () => {
     assert.equal(unconfirmed.count, 0);
   });
 
+  it("knows that whoever has a role, or a customer, has an id", () => {
+    const rule = (condition: string) =>
+      `policies:\n  - { resource: GET /x, condition: ${JSON.stringify(condition)} }\n`;
+    const signedIn = rule("exists(user.id)");
+    for (const narrower of [
+      'user.role == "admin"',
+      'customer.plan == "gold" and "a" in user.groups',
+      'user.id == "u-1"',
+    ]) {
+      assert.deepEqual(changes(signedIn, rule(narrower)), ["narrower: GET /x"], narrower);
+      assert.deepEqual(changes(rule(narrower), signedIn), ["wider: GET /x"], narrower);
+    }
+    assert.deepEqual(changes(signedIn, rule("not exists(user.role)")), ["incomparable: GET /x"]);
+  });
+
   it("is nothing for the same rules in other words", () => {
     assert.deepEqual(changes(example(1), `# a comment\n${example(1)}`), []);
   });

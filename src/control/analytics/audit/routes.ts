@@ -4,7 +4,7 @@ import { invalidCustomer } from "../../platform/errors.ts";
 import { requireOperator } from "../../platform/require-operator.ts";
 import { page, readRoute, type Answer, type Call, type Route } from "../../platform/frame/route.ts";
 import { inputsKeptMs, keptSince } from "../records/partitions.ts";
-import { exportTrail, readTrail } from "../records/trail.ts";
+import { exportTrail, readTrail, TRAIL_HEADERS } from "../records/trail.ts";
 import { countAudit } from "./count.ts";
 import { logEntries, logsQuery, type LogsQuery } from "./schemas.ts";
 import { auditRows, selectInputs, type AuditFilters, type AuditRow } from "./store.ts";
@@ -25,6 +25,7 @@ export function auditRoutes(context: ControlContext): Route[] {
       tenancy: "handler",
       query: logsQuery,
       answers: { 200: logEntries },
+      headers: TRAIL_HEADERS,
       paginated: true,
       lines: true,
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED"],

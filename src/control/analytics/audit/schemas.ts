@@ -1,10 +1,13 @@
 import * as z from "zod";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
-import { timestamp } from "../../platform/frame/schemas.ts";
+import { actorReference, timestamp } from "../../platform/frame/schemas.ts";
 import { cursorParameter } from "../records/trail.ts";
 
-/** The contents of the trail: decisions of gateways, their outcomes, and changes in the control plane. */
-export const KINDS = ["decision", "outcome", "change"] as const;
+/**
+ * The contents of the trail: decisions of gateways, their outcomes, changes in the control plane, what candidates would have
+ * decided differently in shadow, how rollouts took effect at gateways, and calls to the API that were refused because of who called.
+ */
+export const KINDS = ["decision", "outcome", "change", "shadow", "rollout", "refused_call"] as const;
 export type Kind = (typeof KINDS)[number];
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -24,7 +27,7 @@ export const logsQuery = listQuery(["timestamp"], {
     .meta({
       type: "string",
       description:
-        "`decision`, `outcome`, `change`, or several separated by commas. Default: `decision,change`.",
+        "`decision`, `outcome`, `change`, `shadow`, `rollout`, `refused_call`, or several separated by commas. Default: `decision,change`.",
     }),
   customer_id: text(512).optional(),
   user_id: text(512).optional(),
@@ -61,42 +64,99 @@ const provenance = {
   received_at: timestamp().optional(),
 };
 
-const decision = z.looseObject({
-  kind: z.literal("decision"),
-  ...common,
-  ...provenance,
-  decision_id: z.string(),
-  request_id: z.string(),
-  resource: z.string(),
-  action: z.string(),
-  decision: z.enum(["ALLOW", "DENY"]),
-  reason: z.string(),
-  rule: z.string().nullable(),
-  policy_set: z.string(),
-  client_ip: z.string(),
-  evaluation_time_us: z.int().nonnegative(),
-});
+const decision = z
+  .looseObject({
+    kind: z.literal("decision"),
+    ...common,
+    ...provenance,
+    decision_id: z.string(),
+    request_id: z.string(),
+    resource: z.string(),
+    action: z.string(),
+    decision: z.enum(["ALLOW", "DENY"]),
+    reason: z.string(),
+    rule: z.string().nullable(),
+    policy_set: z.string(),
+    client_ip: z.string(),
+    evaluation_time_us: z.int().nonnegative(),
+  })
+  .meta({ id: "DecisionRecord" });
 
-const outcome = z.looseObject({
-  kind: z.literal("outcome"),
-  ...common,
-  ...provenance,
-  event: z.enum(["response", "connection"]),
-  decision_id: z.string().meta({ description: "Empty if only `request_id` identifies the decision." }),
-  request_id: z.string().optional(),
-});
+const outcome = z
+  .looseObject({
+    kind: z.literal("outcome"),
+    ...common,
+    ...provenance,
+    event: z.enum(["response", "connection"]),
+    decision_id: z.string().meta({ description: "Empty if only `request_id` identifies the decision." }),
+    request_id: z.string().optional(),
+  })
+  .meta({ id: "OutcomeRecord" });
 
-const change = z.object({
-  kind: z.literal("change"),
-  id: z.string(),
-  ...common,
-  request_id: z.string(),
-  action: z.string(),
-  actor: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
-  target: z.object({ type: z.string(), id: z.string() }),
-  before: z.record(z.string(), z.unknown()).optional(),
-  after: z.record(z.string(), z.unknown()).optional(),
-  client_ip: z.string(),
-});
+const shadow = z
+  .looseObject({
+    kind: z.literal("shadow"),
+    id: z.string(),
+    ...common,
+    ...provenance,
+    request_id: z.string(),
+    resource: z.string(),
+    action: z.string(),
+    difference: z.enum(["denies", "allows", "plan"]).meta({ description: "What the candidate would do." }),
+    rule: z.string().nullable(),
+    policy_set: z.string(),
+    candidate_decision: z.enum(["ALLOW", "DENY"]),
+  })
+  .meta({ id: "ShadowRecord" });
 
-export const logEntries = z.array(z.discriminatedUnion("kind", [decision, outcome, change]));
+const rollout = z
+  .looseObject({
+    kind: z.literal("rollout"),
+    decision_id: z.string(),
+    timestamp: timestamp(),
+    ...provenance,
+    change: z.string(),
+    policy_set: z.string(),
+  })
+  .meta({ id: "RolloutRecord" });
+
+const change = z
+  .object({
+    kind: z.literal("change"),
+    id: z.string(),
+    ...common,
+    request_id: z.string(),
+    action: z.string(),
+    actor: actorReference,
+    target: z.object({ type: z.string(), id: z.string() }),
+    before: z.record(z.string(), z.unknown()).optional(),
+    after: z.record(z.string(), z.unknown()).optional(),
+    client_ip: z.string(),
+  })
+  .meta({ id: "ChangeRecord" });
+
+const refusedCall = z
+  .object({
+    kind: z.literal("refused_call"),
+    id: z.string(),
+    ...common,
+    request_id: z.string(),
+    actor: z
+      .object({ kind: z.string(), id: z.string() })
+      .meta({ description: "`id` is empty if it is not known who called." }),
+    operation: z.string().meta({ description: "As in this document; `oauth` or `other` outside of it." }),
+    method: z.string(),
+    path: z
+      .string()
+      .meta({ description: "With those parameters that are ids; empty outside of this document." }),
+    status: z.int(),
+    code: z.string(),
+    client_ip: z.string(),
+  })
+  .meta({ id: "RefusedCallRecord" });
+
+const auditRecord = z
+  .discriminatedUnion("kind", [decision, outcome, change, shadow, rollout, refusedCall])
+  .meta({ id: "AuditRecord" });
+
+export const logEntries = z.array(auditRecord);

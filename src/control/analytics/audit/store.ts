@@ -6,7 +6,7 @@ import type { Kind } from "./schemas.ts";
 export interface AuditRow extends Omit<RecordRow, "timestamp" | "kind" | "record"> {
   readonly [column: string]: unknown;
   readonly timestamp: Date;
-  readonly kind: "decision" | "response" | "connection" | "change";
+  readonly kind: RecordRow["kind"] | "change" | "refused_call";
   readonly ingested_by: string | null;
   readonly gateway: string | null;
   readonly received_at: Date | null;
@@ -56,7 +56,7 @@ export function auditRows(db: Knex, filters: AuditFilters): Knex.QueryBuilder {
   // a name without a version matches all versions
   if (set?.includes("@") === false) query.whereRaw("starts_with(policy_set, ?)", [`${set}@`]);
   else if (set !== undefined) query.where({ policy_set: set });
-  if (id !== undefined) query.where({ id }).whereNot({ kind: "change" });
+  if (id !== undefined) query.where({ id }).whereNotIn("kind", ["change", "refused_call"]);
   return query;
 }
 
@@ -88,6 +88,20 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
     const { request_id, action, client_ip } = row;
     return { ...record, kind, id, timestamp, ...whose, request_id, action, client_ip: client_ip ?? "" };
   }
+  if (kind === "refused_call") {
+    const { request_id, resource: path, action: operation, reason: code, client_ip } = row;
+    const about = { request_id, operation, path, code: code ?? "", client_ip: client_ip ?? "" };
+    return { ...record, kind, id, timestamp, ...whose, ...about };
+  }
+  if (kind === "shadow") {
+    const { request_id, resource, action, rule, policy_set } = row;
+    const of = { request_id, resource, action, rule, policy_set };
+    return { ...record, kind, id, timestamp, ...of, ...whose, ...provenanceOf(row) };
+  }
+  if (kind === "rollout") {
+    const { policy_set } = row;
+    return { ...record, kind, decision_id: id, timestamp, policy_set, ...provenanceOf(row) };
+  }
   if (kind !== "decision") {
     const { request_id } = row;
     const of = {
@@ -100,8 +114,10 @@ export function entryOf(row: AuditRow): Readonly<Record<string, unknown>> {
   const decided = { request_id, resource, action, decision, reason, rule, policy_set, client_ip };
   const read = typeof row.inputs === "string" && { inputs: JSON.parse(row.inputs) as unknown };
   const took = { evaluation_time_us: row.evaluation_time_us };
+  // an earlier release has stored them with the record: here they would be shown to every reader, without being asked for
+  const { inputs: _, ...rest } = record;
   return {
-    ...record,
+    ...rest,
     kind,
     timestamp,
     decision_id: id,

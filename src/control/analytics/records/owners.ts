@@ -13,7 +13,7 @@ export async function withOwners(
   records: readonly RecordFacts[],
 ): Promise<readonly RecordFacts[]> {
   const rows = records.map(({ row }) => row);
-  const outcomes = rows.filter(({ kind }) => kind !== "decision");
+  const outcomes = rows.filter(isOutcome);
   if (outcomes.length === 0) return records;
   const owners = new Map<string, Owner>();
   const times = outcomes.map(({ timestamp }) => timestamp);
@@ -41,15 +41,19 @@ export async function withOwners(
     hasNoDecision(row) ? byRequest.get(row.request_id) : owners.get(row.id);
   return records.map((facts) => {
     const { row } = facts;
-    return row.kind === "decision" ? facts : { ...facts, row: { ...row, ...ownerOf(row) } };
+    return isOutcome(row) ? { ...facts, row: { ...row, ...ownerOf(row) } } : facts;
   });
 }
 
 type Owner = Pick<RecordRow, "customer_id" | "user_id">;
 type DecisionOwner = Owner & Pick<RecordRow, "id" | "request_id">;
 
-function hasNoDecision({ kind, id, request_id: request }: RecordRow): boolean {
-  return kind !== "decision" && request !== "" && id.startsWith(OUTCOME_PREFIX);
+function isOutcome({ kind }: RecordRow): boolean {
+  return kind === "response" || kind === "connection";
+}
+
+function hasNoDecision({ id, request_id: request }: RecordRow): boolean {
+  return request !== "" && id.startsWith(OUTCOME_PREFIX);
 }
 
 function least(values: readonly number[]): number {

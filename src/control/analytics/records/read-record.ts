@@ -6,7 +6,7 @@ import type { AuditRecord, RecordInputs, RecordMember } from "../../../protocol/
 export interface RecordRow {
   /** Unix ms. */
   readonly timestamp: number;
-  readonly kind: "decision" | "response" | "connection";
+  readonly kind: "decision" | "response" | "connection" | "shadow" | "rollout";
   readonly id: string;
   readonly request_id: string;
   readonly customer_id: string | null;
@@ -80,6 +80,16 @@ const OUTCOME_COLUMNS: ReadonlySet<string> = new Set([
   ...PROVENANCE,
 ]);
 
+const SHADOW_COLUMNS: ReadonlySet<string> = new Set([
+  ...columns("timestamp", "event", "request_id", "customer_id", "user_id", "resource", "action"),
+  ...columns("policy_set", "rule", "inputs"),
+  ...PROVENANCE,
+]);
+const ROLLOUT_COLUMNS: ReadonlySet<string> = new Set([
+  ...columns("timestamp", "event", "decision_id", "policy_set", "inputs"),
+  ...PROVENANCE,
+]);
+
 function columns(...names: readonly RecordMember[]): readonly RecordMember[] {
   return names;
 }
@@ -95,7 +105,9 @@ export function readRecord(value: unknown): RecordFacts | string {
   try {
     if (!isObject(value)) throw new Problem("a record must be an object");
     const members: Members = value;
-    return Object.hasOwn(members, "event") ? readOutcome(members) : readDecision(members);
+    if (!Object.hasOwn(members, "event")) return readDecision(members);
+    if (members["event"] === "shadow_decision") return readShadow(members);
+    return members["event"] === "rollout" ? readRollout(members) : readOutcome(members);
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;
@@ -138,27 +150,61 @@ function readDecision(members: Members): RecordFacts {
 function readOutcome(members: Members): RecordFacts {
   const { event } = members;
   if (event !== "response" && event !== "connection")
-    throw new Problem("`event` must be response or connection");
+    throw new Problem("`event` must be response, connection, shadow_decision or rollout");
   const row: Omit<RecordRow, "id"> = {
+    ...NO_DECISION,
     timestamp: timeOf(members),
     kind: event,
     request_id: members["request_id"] === undefined ? "" : textOf(members, "request_id"),
-    customer_id: null,
-    user_id: "",
-    decision: null,
-    reason: null,
-    resource: "",
-    action: "",
-    rule: null,
-    policy_set: null,
-    client_ip: null,
-    evaluation_time_us: null,
     record: restOf(members, OUTCOME_COLUMNS),
   };
   // without a decision's id it belongs to a request
   const isOfRequest = members["decision_id"] === "" && row.request_id !== "";
   const id = isOfRequest ? contentId(row, OUTCOME_PREFIX) : decisionIdOf(members);
   return { row: { ...row, id }, members, guarded: "" };
+}
+
+/** The columns of what is not a decision: only decisions are counted, and found by their verdict. */
+const NO_DECISION = {
+  ...{ request_id: "", customer_id: null, user_id: "", decision: null, reason: null },
+  ...{ resource: "", action: "", rule: null, policy_set: null, client_ip: null, evaluation_time_us: null },
+} as const;
+
+/** What a candidate would have decided differently. The columns are those of the decision that had effect. */
+function readShadow(members: Members): RecordFacts {
+  const { difference, candidate_decision: decided } = members;
+  if (difference !== "denies" && difference !== "allows" && difference !== "plan")
+    throw new Problem("`difference` must be denies, allows or plan");
+  if (decided !== "ALLOW" && decided !== "DENY")
+    throw new Problem("`candidate_decision` must be ALLOW or DENY");
+  const row: Omit<RecordRow, "id"> = {
+    ...NO_DECISION,
+    timestamp: timeOf(members),
+    kind: "shadow",
+    request_id: textOf(members, "request_id"),
+    customer_id: optionalText(members, "customer_id", MAX_CUSTOMER),
+    user_id: textOf(members, "user_id"),
+    resource: textOf(members, "resource"),
+    action: textOf(members, "action"),
+    rule: optionalText(members, "rule", MAX_RULE),
+    policy_set: textOf(members, "policy_set"),
+    record: restOf(members, SHADOW_COLUMNS),
+  };
+  // it has no id of its own
+  return { row: { ...row, id: contentId(row, "shd_") }, members, guarded: "" };
+}
+
+/** A change of a rollout at one gateway. */
+function readRollout(members: Members): RecordFacts {
+  if (typeof members["change"] !== "string") throw new Problem("`change` must be a string");
+  const row: Omit<RecordRow, "id"> = {
+    ...NO_DECISION,
+    timestamp: timeOf(members),
+    kind: "rollout",
+    policy_set: textOf(members, "policy_set"),
+    record: restOf(members, ROLLOUT_COLUMNS),
+  };
+  return { row: { ...row, id: decisionIdOf(members) }, members, guarded: "" };
 }
 
 function timeOf({ timestamp }: Members): number {

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import * as z from "zod";
 import { ApiError } from "../../platform/errors.ts";
 import { isStorable } from "../../platform/frame/json-text.ts";
+import type { AnswerHeader } from "../../platform/frame/route.ts";
 import { isCanceled } from "../../../storage/index.ts";
 import type { DailyTable } from "./partitions.ts";
 
@@ -35,6 +36,20 @@ export interface TrailPage<Row> {
 
 /** Where to continue: the key of the last record that was read. */
 export type TrailPosition = readonly [Date, ...string[]];
+
+/** What {@link readTrail} adds to the answers of its routes. */
+export const TRAIL_HEADERS = {
+  "X-Next-Cursor": {
+    description: "The `cursor` of the next page, if there is one.",
+    type: "string",
+    required: false,
+  },
+  "X-Total-Exact": {
+    description: "`false` if there are more than `total_items`.",
+    type: "boolean",
+    required: true,
+  },
+} as const satisfies Readonly<Record<string, AnswerHeader>>;
 
 /** Any record with its key. */
 type Keyed = Readonly<Record<string, unknown>> & { readonly timestamp: Date };

@@ -10,8 +10,8 @@ export interface Authenticator {
    *   unavailable.
    */
   identify(request: Request): Promise<Actor | ApiError | undefined>;
-  /** Like {@link identify}, for an API key that is not in the request's headers. */
-  identifyKey(secret: string): Promise<Actor | ApiError>;
+  /** Like {@link identify}, for an API key that is not in the request's `Authorization: Bearer`. */
+  identifyKey(secret: string, request: Request): Promise<Actor | ApiError>;
   /**
    * Locks the credentials of an actor until the transaction ends: it waits for a transaction that is withdrawing them,
    * and others that want to withdraw them wait. Whether they are still valid must be checked over another connection.

@@ -15,7 +15,7 @@ const CONTENT_SECURITY_POLICY = [
  * @param describe - the OpenAPI document; built for the first reader, because it takes longer than the rest of a start
  */
 export function documentationRouter(describe: () => object): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const document = once(describe);
   const text = once(() => JSON.stringify(document()));
   const page = once(() => documentationPage(document() as DocumentedApi));

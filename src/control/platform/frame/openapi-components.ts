@@ -84,3 +84,17 @@ export const IF_MATCH: Json = {
   // any other text is not one of our ETags (412); invalid header values do not get this far
   schema: { type: "string", minLength: 1, pattern: "^[!-~]([ -~]*[!-~])?$" },
 };
+
+export const IF_NONE_MATCH: Json = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "ETags that the caller has: if the resource still has one of them, the answer is 304.",
+  // any other text is not one of our ETags, and then the answer is not 304
+  schema: { type: "string" },
+};
+
+export const NOT_MODIFIED: Json = {
+  description: "The resource still has the ETag.",
+  headers: { ...COMMON_HEADERS, ETag: { schema: { type: "string" } } },
+};

@@ -1,10 +1,13 @@
 import * as z from "zod";
+import { isObject } from "../../../json/index.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Creates JSON Schemas from the schemas that routes validate with; those with an `id` are collected and referenced. */
 export interface SchemaWriter {
   write(schema: z.ZodType, io: "input" | "output"): Json;
+  /** Collects a schema that was written by hand, and refers to it. @throws if another one has the name */
+  name(name: string, schema: Json): Json;
   /** The collected schemas, by id. */
   readonly named: Readonly<Record<string, Json>>;
 }
@@ -21,6 +24,10 @@ export function createSchemaWriter(): SchemaWriter {
 
   return {
     named,
+    name(id, schema) {
+      keep(id, schema);
+      return schemaRef(id);
+    },
     write(schema, io) {
       const { $defs = {}, ...root } = toJsonSchema(schema, io);
       for (const [id, part] of Object.entries($defs as Record<string, Json>)) keep(id, referring(part));
@@ -49,6 +56,8 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
     target: "draft-2020-12",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema: part }) => {
+      // of an object whose members have defaults of their own: generators of clients take it for an invalid value
+      if (isObject(part.default) && Object.keys(part.default).length === 0) delete part.default;
       // an explicit `type` replaces the generated one, which describes only how the input is parsed
       const own = z.globalRegistry.get(zodSchema);
       if (own?.["type"] === undefined) return;

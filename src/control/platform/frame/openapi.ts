@@ -3,13 +3,16 @@ import { inBackticks } from "../../../text/index.ts";
 import { namesWith, ROLE_PERMISSIONS, SCOPE_PERMISSIONS } from "../actor.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors.ts";
 import { isIdempotent } from "./idempotency.ts";
+import { MERGE_PATCH } from "./read-body.ts";
 import {
   COMMON_HEADERS,
   ERROR,
   IDEMPOTENCY_KEY,
   IF_MATCH,
+  IF_NONE_MATCH,
   LOCATION,
   META,
+  NOT_MODIFIED,
   PAGE,
   PAGINATION,
   WARNING,
@@ -51,6 +54,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Erasures: "Erasures: what was deleted, and the progress of erasing its data.",
   Policies: "Requirements for sign-ins, sessions and requests, and their assignment to customers.",
   "Policy sets": "The rules that gateways enforce, by version.",
+  Rollouts: "A candidate beside the active version of a policy set, in shadow or for a part of the callers.",
   Analytics: "Metrics, the event history, and user activity.",
   Audit: "Decisions of gateways, and changes of the control plane.",
   Webhooks: "Receivers of events, and the deliveries to them.",
@@ -117,8 +121,10 @@ function operation(route: Route, schemas: SchemaWriter): Json {
     ...parametersOf(schemas, route.params, "path"),
     ...parametersOf(schemas, route.query, "query"),
     ...(isIdempotent(route) ? [IDEMPOTENCY_KEY] : []),
-    ...(route.etag && route.method !== "get" && route.method !== "post" ? [IF_MATCH] : []),
+    ...(supportsIfMatch(route) ? [IF_MATCH] : []),
+    ...(route.revalidated ? [IF_NONE_MATCH] : []),
   ];
+  const body = route.body && schemas.write(route.body, "input");
   return {
     operationId: route.operation,
     summary: route.summary,
@@ -129,11 +135,25 @@ function operation(route: Route, schemas: SchemaWriter): Json {
     ...(route.body !== undefined && {
       requestBody: {
         required: !route.body.safeParse(undefined).success,
-        content: { "application/json": { schema: schemas.write(route.body, "input") } },
+        content: Object.fromEntries(
+          ["application/json", ...(route.method === "patch" ? [MERGE_PATCH] : [])].map((type) => [
+            type,
+            { schema: body },
+          ]),
+        ),
       },
     }),
-    responses: { ...successes(route, schemas), ...failures(route) },
+    responses: {
+      ...successes(route, schemas),
+      ...(route.revalidated && { 304: NOT_MODIFIED }),
+      ...failures(route),
+    },
   };
+}
+
+/** Whether the route compares the ETag of what it changes with `If-Match` (RFC 9110, section 13.1.1). */
+export function supportsIfMatch({ etag, ifMatch, method }: Route): boolean {
+  return ifMatch === true || (etag === true && method !== "get" && method !== "post");
 }
 
 /** Keys if a scope permits it, sessions if a role does. */
@@ -183,9 +203,10 @@ function successes(route: Route, schemas: SchemaWriter): Json {
             ...COMMON_HEADERS,
             ...(route.etag && { ETag: { schema: { type: "string" } } }),
             ...(status === "201" && { Location: LOCATION }),
+            ...headersOf(route),
           },
           content: {
-            "application/json": { schema: envelope(data, route) },
+            "application/json": { schema: envelope(data, route, schemas) },
             ...(route.lines && { "application/x-ndjson": { schema: data["items"] ?? data } }),
           },
         },
@@ -201,8 +222,18 @@ function withoutEnvelope({ summary }: Route, status: string): Json {
   return { description, headers: COMMON_HEADERS, content: PAGE };
 }
 
-function envelope(data: Json, { paginated, warns }: Route): Json {
-  return {
+function headersOf({ headers = {} }: Route): Json {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, { description, type, required }]) => [
+      name,
+      { required, description, schema: { type } },
+    ]),
+  );
+}
+
+/** The envelope around the data. With a name, if the data have one: generators of clients make a type of it. */
+function envelope(data: Json, { paginated, warns }: Route, schemas: SchemaWriter): Json {
+  const schema = {
     type: "object",
     required: ["success", "data", "meta", ...(paginated ? ["pagination"] : [])],
     additionalProperties: false,
@@ -214,6 +245,12 @@ function envelope(data: Json, { paginated, warns }: Route): Json {
       meta: schemaRef("Meta"),
     },
   };
+  const list = data["type"] === "array";
+  const { $ref } = (list ? data["items"] : data) as { $ref?: string };
+  if ($ref === undefined) return schema;
+  const kind = list ? (paginated ? "Page" : "List") : "Response";
+  const name = `${$ref.slice($ref.lastIndexOf("/") + 1)}${kind}${warns ? "WithWarnings" : ""}`;
+  return schemas.name(name, schema);
 }
 
 /** The codes of a route, by status. */
@@ -230,9 +267,7 @@ function failures(route: Route): Json {
     ...(route.method === "get" ? [] : OF_BODIES),
     ...(route.method === "get" ? [] : (["CSRF_TOKEN_INVALID"] as const)),
     ...(isIdempotent(route) ? OF_POSTS : []),
-    ...(route.etag && route.method !== "get" && route.method !== "post"
-      ? (["PRECONDITION_FAILED"] as const)
-      : []),
+    ...(supportsIfMatch(route) ? (["PRECONDITION_FAILED"] as const) : []),
     ...(route.params === undefined ? [] : (["NOT_FOUND"] as const)),
     ...(route.errors ?? []),
   ]);

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 import { currentCaller, type Caller } from "../../../storage/index.ts";
 
 /** Names the caller for whom this process sends a request to itself. Nobody else knows its value. */
 const HEADER = "x-gatehouse-own-request";
 
-const underway = new Map<string, Caller>();
+const underway = new Map<string, Caller | undefined>();
 
 /**
  * Sends a request to this process itself, which serves it as work of the current caller. By its address it would be work
@@ -13,7 +13,6 @@ const underway = new Map<string, Caller>();
  */
 export async function sendToItself(fetchIt: typeof fetch, url: string, init: RequestInit): Promise<Response> {
   const caller = currentCaller();
-  if (caller === undefined) return fetchIt(url, init);
   const value = randomBytes(16).toString("hex");
   const headers = new Headers(init.headers);
   headers.set(HEADER, value);
@@ -26,7 +25,13 @@ export async function sendToItself(fetchIt: typeof fetch, url: string, init: Req
 }
 
 /** @returns the caller for whom this process has sent the request; `undefined` for requests of others */
-export function callerOfOwnRequest({ headers }: Pick<Request, "headers">): Caller | undefined {
+export function callerOfOwnRequest({ headers }: Pick<IncomingMessage, "headers">): Caller | undefined {
   const value = headers[HEADER];
   return typeof value === "string" ? underway.get(value) : undefined;
+}
+
+/** Whether this process has sent the request, and waits for its answer. */
+export function isOwnRequest({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  const value = headers[HEADER];
+  return typeof value === "string" && underway.has(value);
 }

@@ -2,6 +2,9 @@ import type { Request } from "express";
 import { ApiError } from "../errors.ts";
 import { parseJsonBody } from "./json-text.ts";
 
+/** What the body of a PATCH may also be declared as (RFC 7396, section 4). */
+export const MERGE_PATCH = "application/merge-patch+json";
+
 /** Maximum size of a body in bytes, unless the route declares another. */
 export const BODY_LIMIT = 1_000_000;
 
@@ -15,7 +18,7 @@ export const BODY_LIMIT = 1_000_000;
  */
 export async function readBody(request: Request, limit: number, anyText = false): Promise<unknown> {
   if (!hasBody(request)) return undefined;
-  requireJson(request.headers["content-type"]);
+  requireJson(request);
   const bytes = await readBytes(request, limit);
   return bytes.length === 0 ? undefined : parseJsonBody(bytes, anyText);
 }
@@ -51,8 +54,10 @@ export async function readBytes(request: Request, limit: number): Promise<Buffer
 }
 
 /** RFC 8259, sections 8.1 and 11: JSON is UTF-8, and has no other parameter. */
-function requireJson(contentType: string | undefined): void {
-  if (!isType(contentType, "application/json")) throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
+function requireJson({ method, headers: { "content-type": contentType } }: Request): void {
+  if (isType(contentType, "application/json")) return;
+  if (method === "PATCH" && isType(contentType, MERGE_PATCH)) return;
+  throw new ApiError("UNSUPPORTED_MEDIA_TYPE");
 }
 
 /** Whether a body is declared to have this type, in UTF-8. */

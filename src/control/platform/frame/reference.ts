@@ -116,6 +116,9 @@ All paths are below \`/v1\`. The schemas of all bodies and responses are at \`/v
   of each invalid field in \`details.fields\`.
 - **Lists**: \`page\` (from 1), \`limit\` (default 20, at most 100), \`sort\`, \`order\` (default \`desc\`), and filters.
 - **Idempotency-Key** for POST: a request that is repeated within 24 hours gets the first response, and nothing is done twice.
-- **ETag** and **If-Match**: a change whose \`If-Match\` is not the resource's ETag is refused (412).
+- **PUT** and **PATCH** change the given members only. PATCH merges members whose names are free, such as \`metadata\` (RFC 7396):
+  what is not named stays, and \`null\` removes a name. Its body may also be \`application/merge-patch+json\`.
+- **ETag**, **If-Match** and **If-None-Match**: a change whose \`If-Match\` is not the resource's ETag is refused (412). Customers,
+  their identity providers and policies are answered 304 to those who have them.
 - **Rate limits** per minute and key (keys that replace each other count as one), by group (${RATE_GROUPS.join(", ")}):
   \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (Unix seconds) are in every response, \`Retry-After\` in a 429.`;

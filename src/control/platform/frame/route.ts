@@ -77,6 +77,13 @@ export type Answer<Data = unknown> =
   /** Refuses the request, but keeps what was written: a refusal that is thrown would undo it. */
   | { readonly kind: "refusal"; readonly error: ApiError };
 
+/** A header of an answer, for the OpenAPI document. */
+export interface AnswerHeader {
+  readonly description: string;
+  readonly type: "string" | "boolean" | "integer";
+  readonly required: boolean;
+}
+
 /** Specification 2.7. */
 export interface Pagination {
   readonly current_page: number;
@@ -113,8 +120,17 @@ interface Declaration<
   readonly paginated?: true;
   /** The change may not have the intended effect; the answer then has `warnings`. */
   readonly warns?: true;
-  /** The answer has an ETag, and `If-Match` is supported. */
+  /** The answer has an ETag; `If-Match` is supported by methods that change the resource, and by POST as `ifMatch` says. */
   readonly etag?: true;
+  /** A POST that changes a resource with an ETag: `If-Match` is supported. */
+  readonly ifMatch?: true;
+  /**
+   * The answer to a GET is the same as long as its ETag is, so that `If-None-Match` is answered 304. Not for resources that
+   * also change without a new revision, such as keys (`last_used_at`).
+   */
+  readonly revalidated?: true;
+  /** Headers of the answer in addition to those of every route, by name. */
+  readonly headers?: Readonly<Record<string, AnswerHeader>>;
   /** Codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
   /** Maximum size of the body in bytes, if the usual limit is too small. */

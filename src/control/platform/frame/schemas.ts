@@ -21,6 +21,11 @@ export function timestamp() {
     .meta({ type: "string", format: "date-time" });
 }
 
+/** Who did something: a key, a dashboard user, a machine or nobody in particular. */
+export const actorReference = z
+  .object({ kind: z.string(), id: z.string(), name: z.string().optional() })
+  .meta({ id: "ActorReference" });
+
 /** A name given by people: one line of visible text. */
 export function nameText(max = 200) {
   return z

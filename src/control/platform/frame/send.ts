@@ -4,7 +4,9 @@ import type { Request, Response } from "express";
 import { errorCode } from "../../../runtime/error-code.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
+import { noteCode } from "./calls.ts";
 import { permittedParts, whilePermitted, type Authority } from "./authority.ts";
+import { hasCurrent } from "./etags.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
 import type { StoredResponse } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
@@ -28,6 +30,11 @@ export async function sendAnswer(
   const { clock } = context;
   switch (answer.kind) {
     case "data":
+      if (isHeld(route, answer, request)) {
+        setHeaders(response, answer.headers);
+        response.status(304).end();
+        return;
+      }
       sendStored(keptFrom(route, answer, requestIdOf(response), new Date(clock())), response);
       return;
     case "serialized":
@@ -98,6 +105,14 @@ function isClientGone(error: unknown): boolean {
   return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
+/** Whether the client has what it would be sent. */
+function isHeld({ revalidated }: Route, { headers }: DataAnswer, request: Request): boolean {
+  const etag = headers?.["etag"];
+  return (
+    revalidated === true && typeof etag === "string" && hasCurrent(request.headers["if-none-match"], etag)
+  );
+}
+
 /**
  * The answer as bytes.
  * @throws if the route does not declare it, which is a defect of the route
@@ -113,7 +128,9 @@ export function keptFrom(route: Route, answer: DataAnswer, requestId: string, no
 
 export function sendStored({ status, body, headers }: StoredResponse, response: Response): void {
   setHeaders(response, headers);
-  response.status(status).type("application/json").send(body);
+  response.status(status).type("application/json").setHeader("content-length", Buffer.byteLength(body));
+  // not by Express's `send`, which would answer 304 by an ETag even where something else has changed since
+  response.end(body);
 }
 
 /**
@@ -124,6 +141,7 @@ export function sendError(
   response: Response,
   { clock }: Pick<ControlContext, "clock">,
 ): void {
+  noteCode(response, error.code);
   setHeaders(response, error.headers);
   if (error.status === 401 && !response.hasHeader("www-authenticate"))
     response.setHeader("www-authenticate", 'Bearer realm="gatehouse"');

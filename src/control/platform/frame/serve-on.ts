@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { errorCode } from "../../../runtime/error-code.ts";
+import { createHttpServer, type FollowedTls, type TlsFollowingServer } from "../../../runtime/tls-server.ts";
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { errorEnvelope } from "./envelope.ts";
@@ -12,9 +13,9 @@ import { errorEnvelope } from "./envelope.ts";
  */
 const TIMES = { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 
-/** A server of the API that does not listen yet. */
-export function createApiServer(listener?: RequestListener): Server {
-  return createServer(TIMES, listener);
+/** A server of the API that does not listen yet. @throws Error if the files for TLS are not usable */
+export function createApiServer(listener?: RequestListener, tls?: FollowedTls): Promise<TlsFollowingServer> {
+  return createHttpServer(TIMES, listener, tls);
 }
 
 /**

@@ -3,6 +3,8 @@ import { clientOf, onlyCustomerOf, requirePermission, type Actor } from "../acto
 import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
+import { noteCaller, noteRefusedCaller } from "./calls.ts";
+import { requireMatch } from "./etags.ts";
 import { asCaller, callerOf } from "./as-caller.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { createAuthority, type Authority } from "./authority.ts";
@@ -107,6 +109,9 @@ export async function identify(
   const identified = await authenticator.identify(request);
   const known = identified !== undefined && !(identified instanceof ApiError);
   const actor = known ? identified : anonymousActor(request);
+  if (identified instanceof ApiError && identified.caller !== undefined)
+    noteRefusedCaller(response, identified.caller);
+  else noteCaller(response, actor);
   await countRequest(response, group, clientOf(actor), limiter);
   if (identified instanceof ApiError) throw identified;
   return actor;
@@ -195,18 +200,6 @@ async function readRouteBody(route: Route, request: Request): Promise<unknown> {
   if (body !== undefined && JSON.stringify(body) !== "{}")
     throw new ApiError("VALIDATION_FAILED", { message: "this request must not have a body" });
   return undefined;
-}
-
-/** RFC 9110, section 13.1.1: any of the listed tags, compared strongly; `*` for whatever is there. */
-function requireMatch(header: string | undefined, etag: string | undefined): void {
-  if (header === undefined) return;
-  const listed = header.split(",").map((tag) => tag.trim());
-  if (etag === undefined)
-    throw new ApiError("PRECONDITION_FAILED", {
-      message: "the resource does not exist: omit `If-Match` to create it",
-    });
-  if (header.trim() !== "*" && !listed.includes(etag))
-    throw new ApiError("PRECONDITION_FAILED", { details: { etag } });
 }
 
 async function runRoute(

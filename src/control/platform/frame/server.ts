@@ -11,6 +11,7 @@ import { asApiError } from "./as-api-error.ts";
 import { trustProxies } from "./client-address.ts";
 import { documentationRouter } from "./documentation.ts";
 import { openApiDocument } from "./openapi.ts";
+import { noteRoute, observeCalls, type ObserveCall } from "./calls.ts";
 import { nameRequest, requestIdOf } from "./request-id.ts";
 import { identify, serve, type FrameParts } from "./serve.ts";
 import { sendError } from "./send.ts";
@@ -22,6 +23,8 @@ export interface ServerOptions extends FrameParts {
   /** Name of the cookie that identifies dashboard users. */
   readonly sessionCookie: string;
   readonly trustedProxies: readonly string[];
+  /** Hears of every request. Default: nobody. */
+  readonly observe?: ObserveCall;
   /**
    * Handlers for paths outside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They send
    * their own answers.
@@ -35,9 +38,15 @@ export function createApplication(options: ServerOptions): Express {
   application.disable("x-powered-by");
   application.disable("etag");
   application.set("query parser", false);
+  // a proxy in front may permit or refuse `/v1/...`, and must not be bypassed by `/V1/...`
+  application.enable("case sensitive routing");
   trustProxies(application, options.trustedProxies);
   application.use(nameRequest);
+  if (options.observe !== undefined) application.use(observeCalls(options.observe));
   application.use(securityHeaders());
+  application.use(notRepeated);
+  application.use(onlyChunked);
+  application.use(unreadablePath(options));
   for (const router of options.beside) application.use(router);
   application.use("/v1", notStored);
   application.use(documentationRouter(() => documentOf(options)));
@@ -51,6 +60,30 @@ function documentOf({ routes, publicUrl, sessionCookie }: ServerOptions): object
   return openApiDocument(routes, { publicUrl, sessionCookie });
 }
 
+/** Node.js takes the first of several: a proxy in front may have read another (RFC 9112, section 3.2). */
+const NOT_REPEATED = ["Host", "Content-Type"] as const;
+
+const notRepeated: RequestHandler = ({ rawHeaders }, _response, next) => {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  for (const name of NOT_REPEATED)
+    if (names.filter((other) => other === name.toLowerCase()).length > 1)
+      throw new ApiError("MALFORMED_REQUEST", { message: `the request has more than one ${name}` });
+  next();
+};
+
+/**
+ * Node.js undoes `chunked`, and leaves every other coding in what it takes for the body. Where a body of an unknown coding ends,
+ * and so where the next request begins, a proxy in front may see otherwise (RFC 9112, sections 6.1 and 11.2).
+ */
+const onlyChunked: RequestHandler = ({ headers: { "transfer-encoding": coding } }, _response, next) => {
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    throw new ApiError("MALFORMED_REQUEST", {
+      message: "the only transfer coding is chunked",
+      headers: { connection: "close" },
+    });
+  next();
+};
+
 /** Answers are only for their caller, so no cache may store them (RFC 9111, section 5.2.2.5). */
 const notStored: RequestHandler = (_request, response, next) => {
   response.setHeader("cache-control", "no-store");
@@ -59,7 +92,6 @@ const notStored: RequestHandler = (_request, response, next) => {
 
 function apiRouter(options: ServerOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.use(unreadablePath(options));
   const methods = new Map<string, string[]>();
   for (const route of options.routes) {
     const path = expressPath(route.path);
@@ -67,7 +99,10 @@ function apiRouter(options: ServerOptions): express.Router {
     // Express would answer HEAD by the GET route, which must not run if it writes
     if (route.method === "get" && route.read === undefined)
       router.head(path, otherMethod(methodsOf(route), options));
-    router[route.method](path, (request, response) => serve(route, request, response, options));
+    router[route.method](path, (request, response) => {
+      noteRoute(request, response, route.operation, route.path);
+      return serve(route, request, response, options);
+    });
   }
   for (const [path, allowed] of methods) router.all(path, otherMethod(allowed, options));
   return router;
@@ -77,7 +112,7 @@ function methodsOf({ method, read }: Route): readonly string[] {
   return method === "get" && read !== undefined ? ["GET", "HEAD"] : [method.toUpperCase()];
 }
 
-/** Express would decode the path itself, and fail before the request is counted. */
+/** Routers would decode parameters of the path themselves, and fail before the request is counted. */
 function unreadablePath(options: ServerOptions): RequestHandler {
   return async (request, response, next) => {
     try {
@@ -113,7 +148,16 @@ function unknownPath(options: ServerOptions) {
 
 function securityHeaders() {
   return helmet({
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    contentSecurityPolicy: {
+      // helmet's own would permit scripts of this origin, and styles in the page
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
     referrerPolicy: { policy: "no-referrer" },
     // the TLS terminator knows whether there is TLS
     strictTransportSecurity: false,

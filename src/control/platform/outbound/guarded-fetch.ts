@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { LookupFunction } from "node:net";
 import * as undici from "undici";
+import { proxiedConnect } from "./proxied-connect.ts";
 import { checkUrl, publicAddresses } from "./target.ts";
 import type { TargetOptions } from "./target.ts";
 
@@ -9,6 +10,8 @@ export { checkTarget } from "./target.ts";
 export interface GuardedFetchOptions extends TargetOptions {
   /** Timeout of the whole exchange: name resolution, connection, request, and response with its body. */
   readonly timeoutMs: number;
+  /** The HTTP proxy through which public addresses are reached. Default: none. */
+  readonly proxy?: string | undefined;
   /** Maximum size of a response body in bytes, decompressed. Default: 1 MiB. */
   readonly maxBytes?: number;
 }
@@ -17,12 +20,16 @@ const MAX_BYTES = 1024 * 1024;
 
 /**
  * A `fetch` for URLs chosen by others. It connects only to public addresses, each checked when the connection is made;
- * it follows no redirects, whatever the caller says: the response is the redirect itself; it uses no proxy and no
+ * it follows no redirects, whatever the caller says: the response is the redirect itself; it uses no proxy but its own and no
  * cookies, keeps no connections open, and limits the time and the body of a response. Takes text or a `URL`.
  */
 export function guardedFetch(options: GuardedFetchOptions): typeof fetch {
+  const { proxy } = options;
   const dispatcher = new undici.Agent({
-    connect: { timeout: options.timeoutMs, allowH2: false, ...lookupBy(options) },
+    connect:
+      proxy === undefined
+        ? { timeout: options.timeoutMs, allowH2: false, ...lookupBy(options) }
+        : proxiedConnect({ ...options, proxy }),
     // a kept connection would be used without another check
     pipelining: 0,
   });

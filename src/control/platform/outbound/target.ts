@@ -79,6 +79,6 @@ export async function checkTarget(url: string | URL, options: TargetOptions): Pr
 }
 
 /** The host as a name or address, an IPv6 address without its brackets. */
-function hostOf(url: URL): string {
+export function hostOf(url: Pick<URL, "hostname">): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }

@@ -51,13 +51,14 @@ export async function rollApiKey(
   check(before);
   requireRollable(before, now);
   if (customerId !== null && customer === undefined) throw invalidCustomer(customerId, "path");
-  const { name, scope, permissions } = before;
+  const { name, scope, permissions, allowed_addresses } = before;
   const { row, secret } = await insertApiKey(unit, {
     environment,
     name,
     scope,
     customer_id: customerId,
     permissions,
+    allowed_addresses,
     expires_at: expiryAfter(before, now),
     family_id: familyOf(before),
     rolled_from: before.id,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ControlContext } from "../../platform/context.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { withPatch } from "../../platform/frame/merge-patch.ts";
 import { rollApiKey } from "./roll.ts";
 import {
   apiKey,
@@ -63,12 +64,14 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       errors: ["INVALID_CUSTOMER"],
       async write({ body }, unit) {
         const { name, scope, customer_id: customerId, permissions, expires_at: expiresAt } = body;
+        const { allowed_addresses: allowedAddresses } = body;
         const { row, secret } = await createApiKey(unit, {
           environment,
           name,
           scope,
           ...(customerId !== undefined && { customerId }),
           ...(permissions !== undefined && { permissions }),
+          ...(allowedAddresses !== undefined && { allowedAddresses }),
           ...(expiresAt !== undefined && { expiresAt }),
         });
         return created({ ...view(row), key: secret }, { etag: etagOf(row), location: locationOf(row) });
@@ -89,31 +92,34 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
         return ok(view(row), { etag: etagOf(row) });
       },
     }),
-    writeRoute({
-      ...shared,
-      method: "put",
-      path: "/api-keys/{id}",
-      operation: "updateApiKey",
-      summary: "Rename an API key, or change when it expires",
-      description:
-        "Omitted members are not changed; `expires_at: null` removes the expiry. The expiry of a rolled key can only be moved earlier.",
-      params: apiKeyPath,
-      body: apiKeyUpdate,
-      answers: { 200: apiKey },
-      etag: true,
-      errors: ["API_KEY_NOT_FOUND", "CONFLICT"],
-      async write(call, unit) {
-        const { name, expires_at } = call.body;
-        const change = {
-          ...(name !== undefined && { name }),
-          ...(expires_at !== undefined && { expires_at }),
-        };
-        const row = await updateApiKey(unit, call.params.id, change, (before) => {
-          call.ifMatch(etagOf(before));
-        });
-        return ok(view(row), { etag: etagOf(row) });
-      },
-    }),
+    ...withPatch(
+      writeRoute({
+        ...shared,
+        method: "put",
+        path: "/api-keys/{id}",
+        operation: "updateApiKey",
+        summary: "Rename an API key, or change when it expires and from where it may be used",
+        description:
+          "Omitted members are not changed; `expires_at: null` removes the expiry. The expiry of a rolled key can only be moved earlier.",
+        params: apiKeyPath,
+        body: apiKeyUpdate,
+        answers: { 200: apiKey },
+        etag: true,
+        errors: ["API_KEY_NOT_FOUND", "CONFLICT"],
+        async write(call, unit) {
+          const { name, expires_at, allowed_addresses } = call.body;
+          const change = {
+            ...(name !== undefined && { name }),
+            ...(allowed_addresses !== undefined && { allowed_addresses }),
+            ...(expires_at !== undefined && { expires_at }),
+          };
+          const row = await updateApiKey(unit, call.params.id, change, (before) => {
+            call.ifMatch(etagOf(before));
+          });
+          return ok(view(row), { etag: etagOf(row) });
+        },
+      }),
+    ),
     writeRoute({
       ...shared,
       method: "post",
@@ -121,10 +127,11 @@ export function apiKeyRoutes({ settings, db, clock }: ControlContext): Route[] {
       operation: "rollApiKey",
       summary: "Replace an API key",
       description:
-        "Creates a key of the same family, name, scope and customer, with the same lifetime; only this response shows it. Both keys are valid until `previous.expires_at`; then the rolled key is refused (`API_KEY_ROLLED`). Sessions of users are not affected. `If-Match` refers to the key that is rolled.",
+        "Creates a key of the same family, name, scope and customer, with the same lifetime and `allowed_addresses`; only this response shows it. Both keys are valid until `previous.expires_at`; then the rolled key is refused (`API_KEY_ROLLED`). Sessions of users are not affected. `If-Match` refers to the key that is rolled.",
       params: apiKeyPath,
       body: apiKeyRoll,
       answers: { 201: rolledApiKey },
+      ifMatch: true,
       etag: true,
       errors: ["API_KEY_NOT_FOUND", "INVALID_CUSTOMER", "CONFLICT"],
       async write(call, unit) {

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { SCOPES } from "../../platform/actor.ts";
 import { ENVIRONMENTS } from "../../platform/environment.ts";
+import { ipRange } from "../../platform/frame/ip-range.ts";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
-import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { actorReference, nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
 
 export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
 export type ApiKeyStatus = (typeof KEY_STATUSES)[number];
@@ -11,26 +12,39 @@ export type ApiKeyStatus = (typeof KEY_STATUSES)[number];
 export const DEFAULT_OVERLAP = 86_400;
 const MAX_OVERLAP = 30 * 86_400;
 
-export const newApiKey = z.strictObject({
-  name: nameText(),
-  scope: z.enum(SCOPES),
-  customer_id: z
-    .string()
-    .min(1)
-    .max(128)
-    .optional()
-    .meta({ description: "Limits the key to this customer." }),
-  permissions: z
-    .array(z.string().min(1).max(128))
-    .max(100)
-    .optional()
-    .meta({ description: "Only for the scope `caller`: `user.permissions` in conditions." }),
-  expires_at: timestampParameter().optional(),
+const allowedAddresses = z.array(ipRange).max(100).meta({
+  description:
+    "Addresses, or networks in CIDR notation, from which the key may be used; empty: from everywhere. Not for the scope `caller`.",
 });
 
+export const newApiKey = z
+  .strictObject({
+    name: nameText(),
+    scope: z.enum(SCOPES),
+    customer_id: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .meta({ description: "Limits the key to this customer." }),
+    permissions: z
+      .array(z.string().min(1).max(128))
+      .max(100)
+      .optional()
+      .meta({ description: "Only for the scope `caller`: `user.permissions` in conditions." }),
+    allowed_addresses: allowedAddresses.optional(),
+    expires_at: timestampParameter().optional(),
+  })
+  .meta({ id: "NewApiKey" });
+
 export const apiKeyUpdate = z
-  .strictObject({ name: nameText().optional(), expires_at: timestampParameter().nullable().optional() })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
+  .strictObject({
+    name: nameText().optional(),
+    allowed_addresses: allowedAddresses.optional(),
+    expires_at: timestampParameter().nullable().optional(),
+  })
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
+  .meta({ id: "ApiKeyUpdate" });
 
 export const apiKeyRoll = z
   .strictObject({
@@ -39,6 +53,7 @@ export const apiKeyRoll = z
         "Seconds for which the rolled key stays valid; with 0 it is revoked from the next request on.",
     }),
   })
+  .meta({ id: "ApiKeyRoll" })
   .optional();
 
 export const apiKeyPath = z.strictObject({ id: pathId() });
@@ -59,9 +74,12 @@ export const apiKey = z
     environment: z.enum(ENVIRONMENTS),
     customer_id: z.string().nullable(),
     permissions: z.array(z.string()).meta({ description: "`user.permissions` of a caller." }),
+    allowed_addresses: z
+      .array(z.string())
+      .meta({ description: "From where the key may be used; empty: from everywhere." }),
     hint: z.string().meta({ description: "The last four characters of the key." }),
     status: z.enum(KEY_STATUSES),
-    created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
+    created_by: actorReference,
     created_at: timestamp(),
     updated_at: timestamp(),
     expires_at: timestamp().nullable(),

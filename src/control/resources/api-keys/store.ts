@@ -24,6 +24,8 @@ export interface ApiKeyRow {
   readonly customer_id: string | null;
   /** `user.permissions` of the caller; only for keys of the scope `caller`. */
   readonly permissions: readonly string[];
+  /** Addresses and networks from which it may be used; empty: from everywhere. */
+  readonly allowed_addresses: readonly string[];
   readonly created_by: NamedActor;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -51,6 +53,7 @@ export interface NewApiKey {
   readonly scope: Scope;
   readonly customerId?: string;
   readonly permissions?: readonly string[];
+  readonly allowedAddresses?: readonly string[];
   readonly expiresAt?: Date;
 }
 
@@ -61,6 +64,7 @@ const COLUMNS = [
   "scope",
   "customer_id",
   "permissions",
+  "allowed_addresses",
   "created_by",
   "created_at",
   "updated_at",
@@ -76,13 +80,20 @@ const COLUMNS = [
 /** The settings of a new key. */
 type KeyFields = Pick<
   ApiKeyRow,
-  "name" | "scope" | "customer_id" | "permissions" | "expires_at" | "family_id" | "rolled_from"
+  | "name"
+  | "scope"
+  | "customer_id"
+  | "permissions"
+  | "allowed_addresses"
+  | "expires_at"
+  | "family_id"
+  | "rolled_from"
 > & { readonly environment: Environment };
 
 /** Creates a key. Its text is only in the result. */
 export async function createApiKey(
   unit: UnitOfWork,
-  { environment, name, scope, customerId, permissions = [], expiresAt }: NewApiKey,
+  { environment, name, scope, customerId, permissions = [], allowedAddresses = [], expiresAt }: NewApiKey,
 ): Promise<{ row: ApiKeyRow; secret: string }> {
   const { trx, now, origin } = unit;
   if (expiresAt !== undefined) requireFuture(expiresAt, now);
@@ -90,6 +101,7 @@ export async function createApiKey(
     throw validationFailed([{ path: "customer_id", message: "is required: a caller belongs to a customer" }]);
   if (scope !== "caller" && permissions.length > 0)
     throw validationFailed([{ path: "permissions", message: "are only for keys of the scope `caller`" }]);
+  requireNoCaller(scope, allowedAddresses);
   if (customerId !== undefined) {
     if (scope === "gateway")
       throw validationFailed([
@@ -103,6 +115,7 @@ export async function createApiKey(
     scope,
     customer_id: customerId ?? null,
     permissions,
+    allowed_addresses: allowedAddresses,
     expires_at: expiresAt ?? null,
     family_id: null,
     rolled_from: null,
@@ -131,6 +144,7 @@ export async function insertApiKey(
   await trx("api_keys").insert({
     ...row,
     permissions: JSON.stringify(row.permissions),
+    allowed_addresses: [...row.allowed_addresses],
     secret_hash: hashSecret(secret),
   });
   unit.record({ action: "api_key.created", ...aboutKey(row), after: recordedOf(row) });
@@ -139,14 +153,14 @@ export async function insertApiKey(
 }
 
 /**
- * Changes the name or the expiry.
+ * Changes the name, the expiry, or from where the key may be used.
  *
- * @throws ApiError 404; 409 for a revoked key, and for a later expiry of a rolled one
+ * @throws ApiError 404; 409 for a revoked key, and for a later expiry of a rolled one; 422 for addresses of a caller
  */
 export async function updateApiKey(
   unit: UnitOfWork,
   id: string,
-  change: { readonly name?: string; readonly expires_at?: Date | null },
+  change: Partial<Pick<ApiKeyRow, "name" | "expires_at" | "allowed_addresses">>,
   check: RowCheck<ApiKeyRow>,
 ): Promise<ApiKeyRow> {
   const before = await lockApiKey(unit.trx, id);
@@ -154,6 +168,11 @@ export async function updateApiKey(
   if (before.revoked_at !== null) throw new ApiError("CONFLICT", { message: "the API key is revoked" });
   if (change.expires_at !== undefined) requireNoLaterEnd(before, change.expires_at);
   if (change.expires_at instanceof Date) requireFuture(change.expires_at, unit.now);
+  if (change.allowed_addresses !== undefined) {
+    requireNoCaller(before.scope, change.allowed_addresses);
+    // their requests may wait for a change for a long time
+    await haveGatewaysAskAgain(unit.trx);
+  }
   return writeApiKey(unit, "api_key.updated", before, change);
 }
 
@@ -322,11 +341,13 @@ function aboutKey({ id, customer_id: customerId }: ApiKeyRow) {
 
 function recordedOf(row: ApiKeyRow) {
   const { name, scope, customer_id, permissions, hint, expires_at, revoked_at, rolled_from, rolled_to } = row;
+  const { allowed_addresses } = row;
   return {
     name,
     scope,
     customer_id,
     ...(permissions.length > 0 && { permissions }),
+    ...(allowed_addresses.length > 0 && { allowed_addresses }),
     hint,
     expires_at: expires_at?.toISOString() ?? null,
     revoked_at: revoked_at?.toISOString() ?? null,
@@ -342,6 +363,17 @@ function requireNoLaterEnd({ rolled_to: rolledTo, expires_at: end }: ApiKeyRow, 
     message: "the API key was rolled: its expiry can only be moved earlier",
     details: { rolled_to: rolledTo, expires_at: end?.toISOString() ?? null },
   });
+}
+
+/** The address from which a caller asks is known to gateways alone. */
+function requireNoCaller(scope: Scope, allowed: readonly string[]): void {
+  if (scope === "caller" && allowed.length > 0)
+    throw validationFailed([
+      {
+        path: "allowed_addresses",
+        message: "are not for keys of the scope `caller`: use `request.client_ip` in a condition",
+      },
+    ]);
 }
 
 function requireFuture(time: Date, now: Date): void {

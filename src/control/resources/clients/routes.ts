@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ControlContext } from "../../platform/context.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { withPatch } from "../../platform/frame/merge-patch.ts";
 import {
   client,
   clientList,
@@ -8,6 +9,7 @@ import {
   clientRotation,
   clientUpdate,
   clientWithSecret,
+  deletedClient,
   newClient,
 } from "./schemas.ts";
 import {
@@ -87,27 +89,29 @@ function single({ db }: ControlContext): Route[] {
         return ok(row, { etag: etagOf(row) });
       },
     }),
-    writeRoute({
-      ...ABOUT,
-      method: "put",
-      path: "/clients/{id}",
-      operation: "updateClient",
-      summary: "Change a machine client's name or scopes",
-      description: "Omitted members are not changed. Existing tokens keep their scopes until they expire.",
-      params: clientPath,
-      body: clientUpdate,
-      answers: { 200: client },
-      etag: true,
-      errors: ["CLIENT_NOT_FOUND"],
-      async write(call, unit) {
-        const { name, scopes } = call.body;
-        const change = { ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
-        const row = await updateClient(unit, call.params.id, change, (before) => {
-          call.ifMatch(etagOf(before));
-        });
-        return ok(row, { etag: etagOf(row) });
-      },
-    }),
+    ...withPatch(
+      writeRoute({
+        ...ABOUT,
+        method: "put",
+        path: "/clients/{id}",
+        operation: "updateClient",
+        summary: "Change a machine client's name or scopes",
+        description: "Omitted members are not changed. Existing tokens keep their scopes until they expire.",
+        params: clientPath,
+        body: clientUpdate,
+        answers: { 200: client },
+        etag: true,
+        errors: ["CLIENT_NOT_FOUND"],
+        async write(call, unit) {
+          const { name, scopes } = call.body;
+          const change = { ...(name !== undefined && { name }), ...(scopes !== undefined && { scopes }) };
+          const row = await updateClient(unit, call.params.id, change, (before) => {
+            call.ifMatch(etagOf(before));
+          });
+          return ok(row, { etag: etagOf(row) });
+        },
+      }),
+    ),
     writeRoute({
       ...ABOUT,
       method: "delete",
@@ -116,7 +120,7 @@ function single({ db }: ControlContext): Route[] {
       summary: "Delete a machine client",
       description: "It gets no more tokens, and gateways refuse its existing tokens within a second.",
       params: clientPath,
-      answers: { 200: z.object({ id: z.string() }) },
+      answers: { 200: deletedClient },
       errors: ["CLIENT_NOT_FOUND"],
       async write(call, unit) {
         const { id } = call.params;
@@ -137,6 +141,7 @@ function single({ db }: ControlContext): Route[] {
       params: clientPath,
       body: clientRotation,
       answers: { 200: clientWithSecret },
+      ifMatch: true,
       etag: true,
       errors: ["CLIENT_NOT_FOUND", "CONFLICT"],
       async write(call, unit) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { listQuery } from "../../platform/frame/list.ts";
-import { nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { actorReference, nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
 
 /** With these limits, all scopes of a client fit into a token. */
 const MAX_SCOPES = 50;
@@ -22,19 +22,22 @@ const scopes = z
   .max(MAX_SCOPES, `must have at most ${MAX_SCOPES} entries`)
   .refine((all) => new Set(all).size === all.length, "must not repeat an entry");
 
-export const newClient = z.strictObject({
-  name: nameText(),
-  customer_id: z.string().min(1).max(128).optional().meta({
-    description: "The customer that the client acts for: `customer_id` of its tokens. Optional.",
-  }),
-  scopes: scopes
-    .default([])
-    .meta({ description: "The scopes that it may request; without `scope`, a token gets all of them." }),
-});
+export const newClient = z
+  .strictObject({
+    name: nameText(),
+    customer_id: z.string().min(1).max(128).optional().meta({
+      description: "The customer that the client acts for: `customer_id` of its tokens. Optional.",
+    }),
+    scopes: scopes
+      .default([])
+      .meta({ description: "The scopes that it may request; without `scope`, a token gets all of them." }),
+  })
+  .meta({ id: "NewClient" });
 
 export const clientUpdate = z
   .strictObject({ name: nameText().optional(), scopes: scopes.optional() })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
+  .meta({ id: "ClientUpdate" });
 
 export const clientRotation = z
   .strictObject({
@@ -43,7 +46,8 @@ export const clientRotation = z
         "How long the old secret stays valid next to the new one. With 0 it is refused at once, and so are existing tokens.",
     }),
   })
-  .prefault({});
+  .prefault({})
+  .meta({ id: "ClientSecretRotation" });
 
 export const clientPath = z.strictObject({ id: pathId() });
 
@@ -60,7 +64,7 @@ export const client = z
     scopes: z.array(z.string()),
     hint: z.string().meta({ description: "The last four characters of the secret." }),
     previous_secret_expires_at: timestamp().nullable(),
-    created_by: z.object({ kind: z.string(), id: z.string(), name: z.string().optional() }),
+    created_by: actorReference,
     created_at: timestamp(),
     updated_at: timestamp(),
     last_used_at: timestamp().nullable().meta({ description: "Accurate to the minute." }),
@@ -70,3 +74,5 @@ export const client = z
 export const clientWithSecret = client
   .extend({ client_secret: z.string().meta({ description: "The secret itself, shown only once." }) })
   .meta({ id: "ClientWithSecret" });
+
+export const deletedClient = z.object({ id: z.string() }).meta({ id: "DeletedClient" });

@@ -37,6 +37,8 @@ export interface ConfiguredIssuer {
   readonly derived: DerivedIssuer;
   /** `null`: it was not asked. */
   readonly capabilities: IdpCapabilities | null;
+  /** Where its keys are, if it was asked. */
+  readonly jwksUri?: string;
 }
 
 /**
@@ -73,6 +75,7 @@ export async function confirmIssuer(
   return {
     derived: { ...derived, issuer, tenant, byTenantName: false },
     capabilities: capabilitiesOf(supported),
+    jwksUri: jwks_uri,
   };
 }
 

@@ -32,17 +32,18 @@ const OWN_CLAIMS: readonly string[] = [...DEFAULT_CLAIMS, "email", "name"];
 
 /** A customer's identity provider. */
 export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
-  const { allowInsecureIssuers } = settings;
+  const { allowInsecureIssuers, egressProxy: proxy } = settings;
   const isSandbox = settings.environment === "sandbox";
-  const fetch = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS });
+  const fetch = guardedFetch({ allowPrivate: allowInsecureIssuers, timeoutMs: TIMEOUT_MS, proxy });
   return [
     readRoute({
       ...common,
       method: "get",
-      operation: "readCustomerIdp",
+      operation: "getCustomerIdp",
       summary: "Read a customer's identity provider",
       permission: "read",
       answers: { 200: idp },
+      revalidated: true,
       errors: ["INVALID_CUSTOMER", "IDP_NOT_CONFIGURED"],
       read: async ({ params, actor }) => {
         await requireCustomer(db, actor, params.id, "path");
@@ -65,6 +66,7 @@ export function idpRoutes({ db, box, settings }: ControlContext): Route[] {
       permission: "configure",
       body: idpConfiguration,
       answers: { 200: idp, 201: idp },
+      ifMatch: true,
       warns: true,
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "IDP_UNREACHABLE"],
       prepare: async ({ params, body, actor }): Promise<ConfiguredIssuer> => {

@@ -1,18 +1,34 @@
 import { onlyCustomerOf } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
-import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { mergedBody } from "../../platform/frame/merge-patch.ts";
+import {
+  created,
+  etagOf,
+  ok,
+  page,
+  readRoute,
+  writeRoute,
+  type Answer,
+  type Call,
+  type Route,
+} from "../../platform/frame/route.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
+import { assignPolicies, policiesOfNewCustomers } from "../policies/assignments.ts";
 import { idpRoutes } from "./idp-routes.ts";
 import { listCustomers } from "./list.ts";
 import {
   customer,
   customerList,
+  customerPatch,
   customerPath,
   customerUpdate,
   deletedCustomer,
+  MERGED_OF_CUSTOMER,
   newCustomer,
+  type CustomerUpdate,
 } from "./schemas.ts";
 import { changeCustomer, createCustomer, deleteCustomer, requireOperatorForClaims } from "./service.ts";
-import { lockCustomer, requireCustomer } from "../../tenancy/customers.ts";
+import { lockCustomer, requireCustomer, type CustomerRow } from "../../tenancy/customers.ts";
 import * as z from "zod";
 import { requireOperator } from "../../platform/require-operator.ts";
 import { lockCustomerForOperator } from "../../tenancy/operator.ts";
@@ -48,14 +64,18 @@ function ownRoutes({ db }: ControlContext): Route[] {
       path: "/customers",
       operation: "createCustomer",
       summary: "Create a customer",
+      description:
+        "Policies with `assign_to_new_customers` are assigned to it, and those in `policy_ids`: all of them, or no customer is created.",
       permission: "configure",
       tenancy: "all",
       body: newCustomer,
       answers: { 201: customer },
       etag: true,
-      errors: ["DUPLICATE"],
-      write: async ({ body }, unit) => {
-        const row = await createCustomer(unit, body);
+      errors: ["DUPLICATE", "CONFLICT", "POLICY_SET_NOT_ACTIVE"],
+      write: async ({ body: { policy_ids: chosen, ...fields } }, unit) => {
+        const row = await createCustomer(unit, fields);
+        const policies = new Set([...chosen, ...(await policiesOfNewCustomers(unit.trx))]);
+        if (policies.size > 0) await assignPolicies(unit, row, [...policies]);
         return created(row, { etag: etagOf(row), location: `/v1/customers/${row.id}` });
       },
     }),
@@ -63,12 +83,13 @@ function ownRoutes({ db }: ControlContext): Route[] {
       ...common,
       method: "get",
       path: "/customers/{id}",
-      operation: "readCustomer",
+      operation: "getCustomer",
       summary: "Read a customer",
       permission: "read",
       tenancy: { path: "id" },
       params: customerPath,
       answers: { 200: customer },
+      revalidated: true,
       etag: true,
       errors: ["INVALID_CUSTOMER"],
       read: async ({ params, actor }) => {
@@ -96,16 +117,25 @@ function ownRoutes({ db }: ControlContext): Route[] {
       answers: { 200: customer },
       etag: true,
       errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "INVALID_TRANSITION", "DUPLICATE"],
-      write: async ({ params, body, actor, ...call }, unit) => {
-        const row = await lockCustomer(unit.trx, actor, params.id);
-        call.ifMatch(etagOf(row));
-        // external ids are unique, so a key that could try them would learn about other customers
-        const { status = row.status, external_id = row.external_id } = body;
-        if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
-        requireOperatorForClaims(actor, body);
-        const after = await changeCustomer(unit, row, body);
-        return ok(after, { etag: etagOf(after) });
-      },
+      write: (call, unit) => change(call, unit, () => call.body),
+    }),
+    writeRoute({
+      ...common,
+      method: "patch",
+      path: "/customers/{id}",
+      operation: "patchCustomer",
+      summary: "Change parts of a customer",
+      description:
+        "As PUT, but `metadata` and `role_mapping` are merged with what they hold (RFC 7396): `null` removes a member.",
+      permission: "configure",
+      tenancy: { path: "id" },
+      params: customerPath,
+      body: customerPatch,
+      answers: { 200: customer },
+      etag: true,
+      errors: ["INVALID_CUSTOMER", "CUSTOMER_KEY_NOT_ALLOWED", "INVALID_TRANSITION", "DUPLICATE"],
+      write: (call, unit) =>
+        change(call, unit, (row) => mergedBody(customerUpdate, row, call.body, MERGED_OF_CUSTOMER)),
     }),
     writeRoute({
       ...common,
@@ -130,4 +160,22 @@ function ownRoutes({ db }: ControlContext): Route[] {
       },
     }),
   ];
+}
+
+/** @param given - the members that change, of the locked customer */
+async function change(
+  { params, actor, ...call }: Call<z.output<typeof customerPath>, undefined, object>,
+  unit: UnitOfWork,
+  given: (row: CustomerRow) => CustomerUpdate,
+): Promise<Answer> {
+  const row = await lockCustomer(unit.trx, actor, params.id);
+  call.ifMatch(etagOf(row));
+  // first, because an invalid member of somebody who must not send it is still not theirs to send
+  requireOperatorForClaims(actor, call.body);
+  const body = given(row);
+  // external ids are unique, so a key that could try them would learn about other customers
+  const { status = row.status, external_id = row.external_id } = body;
+  if (status !== row.status || external_id !== row.external_id) requireOperator(actor);
+  const after = await changeCustomer(unit, row, body);
+  return ok(after, { etag: etagOf(after) });
 }

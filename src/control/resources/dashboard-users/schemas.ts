@@ -16,24 +16,33 @@ const newPassword = z
 const givenPassword = z.string().min(1).max(1_000).meta({ format: "password" });
 const linkToken = z.string().min(1).max(200);
 
-export const setup = z.strictObject({
-  token: linkToken,
-  email: emailAddress(),
-  name: nameText(),
-  password: newPassword,
-});
-export const login = z.strictObject({ email: emailAddress(), password: givenPassword });
-export const invitationAcceptance = z.strictObject({ token: linkToken, password: newPassword });
-export const passwordChange = z.strictObject({ current_password: givenPassword, new_password: newPassword });
+export const setup = z
+  .strictObject({
+    token: linkToken,
+    email: emailAddress(),
+    name: nameText(),
+    password: newPassword,
+  })
+  .meta({ id: "Setup" });
+export const login = z.strictObject({ email: emailAddress(), password: givenPassword }).meta({ id: "Login" });
+export const invitationAcceptance = z
+  .strictObject({ token: linkToken, password: newPassword })
+  .meta({ id: "InvitationAcceptance" });
+export const passwordChange = z
+  .strictObject({ current_password: givenPassword, new_password: newPassword })
+  .meta({ id: "PasswordChange" });
 
-export const newDashboardUser = z.strictObject({
-  email: emailAddress(),
-  name: nameText(),
-  role: z.enum(ROLES),
-});
+export const newDashboardUser = z
+  .strictObject({
+    email: emailAddress(),
+    name: nameText(),
+    role: z.enum(ROLES),
+  })
+  .meta({ id: "NewDashboardUser" });
 export const dashboardUserUpdate = z
   .strictObject({ name: nameText().optional(), role: z.enum(ROLES).optional() })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field");
+  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
+  .meta({ id: "DashboardUserUpdate" });
 
 export const dashboardUserPath = z.strictObject({ id: pathId() });
 export const dashboardUserList = listQuery(["created_at", "email", "name"], {
@@ -56,10 +65,12 @@ export const dashboardUser = z
   })
   .meta({ id: "DashboardUser" });
 
-const invitation = z.object({
-  url: z.string().meta({ description: "One-time link to set the password; shown only once." }),
-  expires_at: timestamp(),
-});
+const invitation = z
+  .object({
+    url: z.string().meta({ description: "One-time link to set the password; shown only once." }),
+    expires_at: timestamp(),
+  })
+  .meta({ id: "Invitation" });
 export const invitedUser = dashboardUser.extend({ invitation }).meta({ id: "InvitedDashboardUser" });
 
 export const dashboardSession = z
@@ -72,5 +83,7 @@ export const dashboardSession = z
   })
   .meta({ id: "DashboardSession" });
 
-export const deleted = z.object({ id: z.string(), deleted: z.literal(true) });
-export const signedOut = z.object({ signed_out: z.literal(true) });
+export const deleted = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: "DeletedDashboardUser" });
+export const signedOut = z.object({ signed_out: z.literal(true) }).meta({ id: "SignedOut" });

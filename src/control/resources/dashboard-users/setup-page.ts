@@ -151,7 +151,7 @@ const CONTENT_SECURITY_POLICY = [
 
 /** `/setup` and `/invite`: the pages of the one-time links. Their content is the same for everybody. */
 export function setupRouter(): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   router.use(["/setup", "/invite", "/setup.js", "/setup.css"], (_request, response, next) => {
     response.setHeader("content-security-policy", CONTENT_SECURITY_POLICY);
     response.setHeader("referrer-policy", "no-referrer");
@@ -192,7 +192,7 @@ function render({ title, lead, action, fields, button }: Page): string {
 ${fields.map(renderField).join("")}        <button>${button}</button>
       </form>
       <p id="message" class="error" role="alert"></p>
-      <p id="done" role="status" hidden>Your account is ready. Sign in with <code>POST /v1/dashboard/login</code>.</p>
+      <p id="done" role="status" hidden>Your account is ready. <a href="/">Sign in</a></p>
     </main>
   </body>
 </html>

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { ControlContext } from "../../platform/context.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { withPatch } from "../../platform/frame/merge-patch.ts";
 import {
   dashboardUser,
   dashboardUserList,
@@ -66,27 +67,29 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
         return ok(viewOfUser(row), { etag: etagOf(row) });
       },
     }),
-    writeRoute({
-      ...shared,
-      method: "put",
-      path: "/dashboard/users/{id}",
-      operation: "updateDashboardUser",
-      summary: "Change a dashboard user's name or role",
-      description: "Omitted members are not changed. The last owner cannot lose the role.",
-      params: dashboardUserPath,
-      body: dashboardUserUpdate,
-      answers: { 200: dashboardUser },
-      etag: true,
-      errors: ["DASHBOARD_USER_NOT_FOUND", "CONFLICT"],
-      async write(call, unit) {
-        const { name, role } = call.body;
-        const change = { ...(name !== undefined && { name }), ...(role !== undefined && { role }) };
-        const row = await updateUser(unit, call.params.id, change, (before) => {
-          call.ifMatch(etagOf(before));
-        });
-        return ok(viewOfUser(row), { etag: etagOf(row) });
-      },
-    }),
+    ...withPatch(
+      writeRoute({
+        ...shared,
+        method: "put",
+        path: "/dashboard/users/{id}",
+        operation: "updateDashboardUser",
+        summary: "Change a dashboard user's name or role",
+        description: "Omitted members are not changed. The last owner cannot lose the role.",
+        params: dashboardUserPath,
+        body: dashboardUserUpdate,
+        answers: { 200: dashboardUser },
+        etag: true,
+        errors: ["DASHBOARD_USER_NOT_FOUND", "CONFLICT"],
+        async write(call, unit) {
+          const { name, role } = call.body;
+          const change = { ...(name !== undefined && { name }), ...(role !== undefined && { role }) };
+          const row = await updateUser(unit, call.params.id, change, (before) => {
+            call.ifMatch(etagOf(before));
+          });
+          return ok(viewOfUser(row), { etag: etagOf(row) });
+        },
+      }),
+    ),
     writeRoute({
       ...shared,
       method: "delete",

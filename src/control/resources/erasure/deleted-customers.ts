@@ -1,10 +1,17 @@
 import type { Knex } from "knex";
 
-/** The ids of all customers that were ever deleted: those whose rows are still there, and those whose are gone. */
-export async function deletedCustomerIds(db: Knex): Promise<string[]> {
+/**
+ * The ids of all deleted customers, in their order.
+ *
+ * @param after - the last id that was read
+ */
+export async function deletedCustomerIdsAfter(db: Knex, after: string, most: number): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select id from customers where deleted_at is not null
-     union select id from deleted_customers order by id`,
+    `(select id from customers where deleted_at is not null and id > :after order by id limit :most)
+     union
+     (select id from deleted_customers where id > :after order by id limit :most)
+     order by id limit :most`,
+    { after, most },
   );
   return rows.map(({ id }) => id);
 }

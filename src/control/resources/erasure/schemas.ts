@@ -15,26 +15,28 @@ export const erasureList = listQuery(["requested_at"], {
 
 const count = z.int().nonnegative();
 
-export const erasure = z.object({
-  id: z.string().describe("id of the deleted user, customer or dashboard user"),
-  kind: z.enum(ERASURE_KINDS),
-  customer_id: z.string().nullable(),
-  status: z.enum(STATUSES),
-  requested_at: timestamp(),
-  finished_at: timestamp().nullable(),
-  progress: z
-    .object({ users: count, sessions: count, events: count, records: count })
-    .describe("rows processed so far; records are those of the audit trail"),
-  failure: z
-    .object({
-      step: z.enum(STEP_NAMES).describe("the step that failed"),
-      message: z.string(),
-      attempts: count.describe("consecutive failures"),
-      next_attempt_at: timestamp(),
-    })
-    .nullable()
-    .describe("why it is not progressing; `null` if the last attempt succeeded"),
-});
+export const erasure = z
+  .object({
+    id: z.string().describe("id of the deleted user, customer or dashboard user"),
+    kind: z.enum(ERASURE_KINDS),
+    customer_id: z.string().nullable(),
+    status: z.enum(STATUSES),
+    requested_at: timestamp(),
+    finished_at: timestamp().nullable(),
+    progress: z
+      .object({ users: count, sessions: count, events: count, records: count })
+      .describe("rows processed so far; records are those of the audit trail"),
+    failure: z
+      .object({
+        step: z.enum(STEP_NAMES).describe("the step that failed"),
+        message: z.string(),
+        attempts: count.describe("consecutive failures"),
+        next_attempt_at: timestamp(),
+      })
+      .nullable()
+      .describe("why it is not progressing; `null` if the last attempt succeeded"),
+  })
+  .meta({ id: "Erasure" });
 
 /** As it is answered. */
 export function erasureAnswer(row: ErasureRow): z.input<typeof erasure> {

@@ -12,7 +12,7 @@ import {
 } from "./store.ts";
 import {
   IMPERSONAL_DATA,
-  IMPERSONAL_MEMBERS,
+  IMPERSONAL_BY_KIND,
   IMPERSONAL_OUTCOME,
   REFUSED_SIGN_INS,
   subjectDetail,
@@ -270,11 +270,12 @@ function eraseRecords(trx: Knex.Transaction, erasure: Subject, condition: string
   return updateRecords(trx, erasure, condition, [
     `client_ip = case when r.kind = 'decision' or ${BY_THEMSELVES} then '' else r.client_ip end`,
     `user_id = case when ${BY_THEMSELVES} then '' else r.user_id end`,
-    "resource = case when r.kind = 'decision' then found.hidden else r.resource end",
+    "resource = case when r.kind in ('decision', 'shadow') then found.hidden else r.resource end",
     `record = case
        when r.kind <> 'change' then (
          select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(r.record)
-         where key = any(case when r.kind = 'decision' then :impersonal::text[] else :outcome::text[] end)
+         where key = any(case r.kind when 'decision' then :decision::text[] when 'shadow' then :shadow::text[]
+           else :outcome::text[] end)
        )
        else r.record - case when ${OF_USER} then '{before,after}'::text[] else '{}'::text[] end
          || case when ${BY_THEMSELVES} then '{"actor":{"kind":"anonymous","id":""}}'::jsonb else '{}'::jsonb end
@@ -303,7 +304,8 @@ async function updateRecords(
     {
       ...keysOf(theirs),
       hidden: await inSlices(theirs, ({ resource }) => withoutAddresses(resource)),
-      ...{ impersonal: [...IMPERSONAL_MEMBERS], outcome: [...IMPERSONAL_OUTCOME] },
+      ...{ decision: [...IMPERSONAL_BY_KIND.decision], shadow: [...IMPERSONAL_BY_KIND.shadow] },
+      outcome: [...IMPERSONAL_OUTCOME],
     },
   );
   await trx.raw(
@@ -320,6 +322,8 @@ async function eraseMakers({ trx }: UnitOfWork, { id }: ErasureRow): Promise<Bat
     ["api_keys", "created_by"],
     ["clients", "created_by"],
     ["policy_set_versions", "published_by"],
+    ["policy_rollouts", "started_by"],
+    ["policy_rollouts", "ended_by"],
   ] as const)
     await trx.raw("update ?? set ?? = ?? - 'name' where ?? ->> 'id' = ?", [
       table,

@@ -31,6 +31,8 @@ const MISSED = 3;
 const LEAST_LOST_MS = 15_000;
 /** What a gateway may take to enforce a version. */
 const GRACE_MS = 10_000;
+/** A gateway that lags for longer is announced: it will probably not catch up by itself. */
+const LAGS_LONG_MS = 60_000;
 /** What may pass between the changes of files at several gateways. */
 const FOLDERS_MS = 60_000;
 
@@ -51,6 +53,15 @@ export function statusesOf(gateways: readonly GatewayState[], facts: FleetFacts)
       ? againstPublished(gateway, facts)
       : againstOthers(gateway, common);
   });
+}
+
+/** @returns whether a gateway that lags has enforced the same, or nothing, for so long after the activation */
+export function lagsLong(
+  { policy_set: set, digest_since: since }: GatewayState,
+  { published, now }: FleetFacts,
+): boolean {
+  const activatedAt = published.get(set)?.activatedAt ?? since;
+  return now.getTime() - Math.max(since.getTime(), activatedAt.getTime()) > LAGS_LONG_MS;
 }
 
 function isLost({ seen_at: seenAt, interval_ms: interval }: GatewayState, now: Date): boolean {
@@ -84,10 +95,8 @@ function commonDigests(gateways: readonly GatewayState[], now: Date): ReadonlyMa
   const ofFolders = gateways.filter(
     (gateway) => gateway.policy_source === "directory" && gateway.digest !== null,
   );
-  for (const set of new Set(ofFolders.map((gateway) => gateway.policy_set))) {
-    const theirs = ofFolders.filter((gateway) => gateway.policy_set === set);
-    const newest = Math.max(...theirs.map((gateway) => gateway.digest_since.getTime()));
-    if (now.getTime() - newest < FOLDERS_MS) continue;
+  for (const [set, theirs] of Map.groupBy(ofFolders, (gateway) => gateway.policy_set)) {
+    if (theirs.some(({ digest_since: since }) => now.getTime() - since.getTime() < FOLDERS_MS)) continue;
     const counts = new Map<string, number>();
     for (const { digest } of theirs) if (digest !== null) counts.set(digest, (counts.get(digest) ?? 0) + 1);
     const [first, second] = [...counts].sort((a, b) => b[1] - a[1]);

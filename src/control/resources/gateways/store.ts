@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import type { Registration } from "../../../protocol/index.ts";
-import { databaseNow } from "../../../storage/index.ts";
+import { databaseNow, lockRowsUntilEnd } from "../../../storage/index.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { statusesOf, type GatewayState, type GatewayStatus, type PublishedSet } from "./status.ts";
+import { lagsLong, statusesOf, type GatewayState, type GatewayStatus, type PublishedSet } from "./status.ts";
 
 /** A gateway, as it last reported. */
 export interface GatewayRow extends GatewayState {
@@ -22,18 +22,26 @@ export interface GatewayRow extends GatewayState {
   readonly registered_at: Date;
   /** The status that was last announced. */
   readonly status: GatewayStatus;
+  /** Null until it is announced for the first time. */
+  readonly announced_at: Date | null;
 }
 
 /** A gateway and its status now. */
 export interface KnownGateway {
   readonly row: GatewayRow;
   readonly status: GatewayStatus;
+  /** For `lagging`: it has lagged for so long that it is announced. */
+  readonly lagsLong: boolean;
+  /** Whether it was announced so recently that it is not announced again yet. */
+  readonly isQuiet: boolean;
   /** What the control plane has published for its set; null for folders. */
   readonly expected: string | null;
 }
 
 /** Gateways of one key; more would be a mistake, such as an id that is made at each start. */
 export const MOST_OF_SENDER = 1_000;
+/** Between two announcements of one gateway: who holds its key may report anything, in any order. */
+const QUIET_MS = 60_000;
 /** How long a lost gateway is remembered. */
 const REMEMBERED = "24 hours";
 
@@ -53,6 +61,8 @@ export async function register(
   const offset = Date.parse(report.sent_at) - now.getTime();
   const known = await trx("gateways").where({ sender, id }).first<object | undefined>("id");
   if (known === undefined) {
+    // new ones at the same time would all count those before
+    await lockRowsUntilEnd(trx, "gateways", [sender]);
     const { total } = await trx("gateways")
       .where({ sender })
       .count({ total: "*" })
@@ -98,12 +108,25 @@ export async function knownGateways(db: Knex): Promise<readonly KnownGateway[]> 
   if (first === undefined) return [];
   const sets = rows.filter((row) => row.policy_source === "control_plane").map((row) => row.policy_set);
   const published = await publishedSets(db, [...new Set(sets)]);
-  const statuses = statusesOf(rows, { now: first.now, published });
+  const facts = { now: first.now, published };
+  const statuses = statusesOf(rows, facts);
   return rows.map((row, index) => ({
     row,
     status: statuses[index] ?? "alive",
+    lagsLong: lagsLong(row, facts),
+    isQuiet: isQuiet(row, statuses[index] ?? "alive", facts.now),
     expected: row.policy_source === "control_plane" ? (published.get(row.policy_set)?.digest ?? null) : null,
   }));
+}
+
+/** One that is new waits as well, lest it leave and come back to be announced again; but not if it is lost. */
+function isQuiet(
+  { announced_at: announcedAt, registered_at: registeredAt }: GatewayRow,
+  status: GatewayStatus,
+  now: Date,
+): boolean {
+  const since = announcedAt ?? (status === "lost" ? undefined : registeredAt);
+  return since !== undefined && now.getTime() - since.getTime() < QUIET_MS;
 }
 
 async function publishedSets(db: Knex, names: readonly string[]): Promise<ReadonlyMap<string, PublishedSet>> {
@@ -134,7 +157,11 @@ async function publishedSets(db: Knex, names: readonly string[]): Promise<Readon
  */
 export async function noteStatus(trx: Knex.Transaction, { row, status }: KnownGateway): Promise<boolean> {
   const { sender, id } = row;
-  const changed = await trx("gateways").where({ sender, id, status: row.status }).update({ status });
+  const changed = await trx("gateways")
+    .where({ sender, id, status: row.status })
+    // another instance may have announced two changes meanwhile, the second one back to this status
+    .whereRaw("(announced_at is null or announced_at <= clock_timestamp() - ? * interval '1 ms')", [QUIET_MS])
+    .update({ status, announced_at: trx.raw("clock_timestamp()") });
   return changed > 0;
 }
 

@@ -8,14 +8,14 @@ import { forgetLost, knownGateways, noteStatus, type KnownGateway } from "./stor
 export type FleetCounts = Readonly<Record<GatewayStatus, number>>;
 
 /**
- * Announces gateways that were lost, have diverged, or are well again: once, however many instances watch.
+ * Announces gateways that were lost, have diverged, lag for long, or are well again: once, however many instances watch.
  *
  * @returns how many gateways have which status
  */
 export async function watchFleet({ db, units }: Pick<ControlContext, "db" | "units">): Promise<FleetCounts> {
   await forgetLost(db);
   const gateways = await knownGateways(db);
-  for (const gateway of gateways) if (gateway.status !== gateway.row.status) await announce(units, gateway);
+  for (const gateway of gateways) if (isNews(gateway)) await announce(units, gateway);
   const count = (status: GatewayStatus) => gateways.filter((one) => one.status === status).length;
   return {
     alive: count("alive"),
@@ -23,6 +23,14 @@ export async function watchFleet({ db, units }: Pick<ControlContext, "db" | "uni
     diverged: count("diverged"),
     lost: count("lost"),
   };
+}
+
+/**
+ * A gateway that lags usually catches up by itself, and one that was lost or had diverged is not well until it has. What is
+ * still true after the quiet time is announced then.
+ */
+function isNews({ row, status, lagsLong, isQuiet }: KnownGateway): boolean {
+  return status !== row.status && !isQuiet && (status !== "lagging" || lagsLong);
 }
 
 async function announce(units: ControlContext["units"], gateway: KnownGateway): Promise<void> {
@@ -34,8 +42,7 @@ async function announce(units: ControlContext["units"], gateway: KnownGateway): 
   } as const;
   await units(origin, async (unit) => {
     if (!(await noteStatus(unit.trx, gateway))) return;
-    const type = eventOf(row.status, status);
-    if (type === undefined) return;
+    const type = EVENTS[status];
     const { id, name, address, version, digest } = row;
     unit.emit({
       type,
@@ -44,9 +51,10 @@ async function announce(units: ControlContext["units"], gateway: KnownGateway): 
   });
 }
 
-/** A gateway that lags catches up by itself, so it is announced only if it was worse before. */
-function eventOf(before: GatewayStatus, now: GatewayStatus): EventType | undefined {
-  if (now === "lost") return "gateway.lost";
-  if (now === "diverged") return "gateway.diverged";
-  return before === "lost" || before === "diverged" ? "gateway.recovered" : undefined;
-}
+/** What is announced when a gateway gets a status. */
+const EVENTS = {
+  alive: "gateway.recovered",
+  lagging: "gateway.lagging",
+  diverged: "gateway.diverged",
+  lost: "gateway.lost",
+} as const satisfies Record<GatewayStatus, EventType>;

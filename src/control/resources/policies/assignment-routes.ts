@@ -5,6 +5,7 @@ import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { pathId } from "../../platform/frame/schemas.ts";
 import { assignPolicies, ASSIGNED_COLUMNS, unassignPolicy, type AssignedRow } from "./assignments.ts";
+import { impactOf } from "./impact.ts";
 import { warningsOfCustomer } from "./provider-warnings.ts";
 import {
   assignedList,
@@ -13,6 +14,7 @@ import {
   assigneeList,
   assignment,
   assignmentPath,
+  policyImpact,
   policyPath,
   unassigned,
 } from "./schemas.ts";
@@ -28,7 +30,7 @@ const ofCustomer = {
 } as const;
 
 /** Which policies apply to which customers. */
-export function assignmentRoutes({ db }: ControlContext): Route[] {
+export function assignmentRoutes({ db, clock }: ControlContext): Route[] {
   return [
     readRoute({
       ...ofCustomer,
@@ -84,6 +86,25 @@ export function assignmentRoutes({ db }: ControlContext): Route[] {
         const customer = await lockCustomerForOperator(unit, actor, params.id);
         await unassignPolicy(unit, customer, params.policy_id);
         return ok({ customer_id: customer.id, policy_id: params.policy_id, assigned: false });
+      },
+    }),
+    readRoute({
+      ...common,
+      method: "get",
+      path: "/customers/{id}/policies/{policy_id}/impact",
+      operation: "previewPolicy",
+      summary: "Count the open sessions of a customer that a policy would refuse",
+      description:
+        "As if the policy were assigned and active now, and no other. The newest 10,000 open sessions are examined. Nothing changes.",
+      permission: "read",
+      tenancy: "all",
+      params: assignmentPath,
+      answers: { 200: policyImpact },
+      errors: ["INVALID_CUSTOMER", "POLICY_NOT_FOUND"],
+      read: async ({ params, actor }) => {
+        const customer = await requireCustomer(db, actor, params.id, "path");
+        const policy = await requirePolicy(db, params.policy_id, undefined);
+        return ok(await impactOf(db, policy, customer.id, new Date(clock())));
       },
     }),
     readRoute({

@@ -50,6 +50,11 @@ export async function assignPolicies(
     .orderBy([{ column: "policy_assignments.assigned_at" }, { column: "policies.id" }]);
 }
 
+/** The policies that every new customer gets. */
+export function policiesOfNewCustomers(trx: Knex.Transaction): Promise<string[]> {
+  return trx("policies").where({ assign_to_new_customers: true }).orderBy("id").pluck<string[]>("id");
+}
+
 /** Removes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND if it is not assigned */
 export async function unassignPolicy(
   unit: UnitOfWork,

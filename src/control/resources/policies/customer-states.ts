@@ -43,24 +43,29 @@ export async function customerStatesOf(
 }
 
 /**
- * The states of all customers that are not active or have policies.
+ * The states of customers that are not active or have policies, by id.
  *
  * @param now - deleted customers are included only for two days after their deletion
+ * @param after - the last id that was read
+ * @param most - of customers; of some of them nothing may be found
  */
-export async function unusualCustomerStates(db: Knex, now: Date = new Date()): Promise<CustomerState[]> {
+export async function unusualCustomerStatesAfter(
+  db: Knex,
+  now: Date,
+  after: string,
+  most: number,
+): Promise<{ readonly ids: readonly string[]; readonly states: readonly CustomerState[] }> {
   const since = new Date(now.getTime() - DELETED_MATTERS_MS);
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select id from customers where status <> 'active' and deleted_at is null
-     union select id from customers where deleted_at > ?
-     union select customer_id from policy_assignments
-     order by id`,
-    [since],
+    `(select id from customers where status <> 'active' and deleted_at is null and id > :after order by id limit :most)
+     union (select id from customers where deleted_at > :since and id > :after order by id limit :most)
+     union (select distinct customer_id from policy_assignments where customer_id > :after
+            order by customer_id limit :most)
+     order by id limit :most`,
+    { since, after, most },
   );
-  const found = await customerStatesOf(
-    db,
-    rows.map(({ id }) => id),
-  );
-  return [...found.values()];
+  const ids = rows.map(({ id }) => id);
+  return { ids, states: [...(await customerStatesOf(db, ids)).values()] };
 }
 
 async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerState[]> {
@@ -96,7 +101,7 @@ async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerSta
 }
 
 /** The values with which the customer's provider confirms multi-factor authentication, if that is required. */
-function withEvidence(
+export function withEvidence(
   rules: AuthenticationRules,
   { idp_type: type, mfa_acr_values }: Pick<CustomerStateRow, "idp_type" | "mfa_acr_values">,
 ): AuthenticationRules {

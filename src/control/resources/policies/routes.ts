@@ -2,10 +2,32 @@ import * as z from "zod";
 import { onlyCustomerOf } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { readPage } from "../../platform/frame/list.ts";
-import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { mergedBody } from "../../platform/frame/merge-patch.ts";
+import {
+  created,
+  etagOf,
+  ok,
+  page,
+  readRoute,
+  writeRoute,
+  type Answer,
+  type Call,
+  type Route,
+} from "../../platform/frame/route.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { assignmentRoutes } from "./assignment-routes.ts";
 import { warningsOfPolicy } from "./provider-warnings.ts";
-import { deletedPolicy, newPolicy, policy, policyList, policyPath, policyUpdate } from "./schemas.ts";
+import {
+  deletedPolicy,
+  MERGED_OF_POLICY,
+  newPolicy,
+  policy,
+  policyList,
+  policyPatch,
+  policyPath,
+  policyUpdate,
+  type PolicyUpdate,
+} from "./schemas.ts";
 import { changePolicy, createPolicy, deletePolicy } from "./service.ts";
 import {
   filterPolicies,
@@ -73,12 +95,13 @@ function ownRoutes({ db }: ControlContext): Route[] {
       ...common,
       method: "get",
       path: "/policies/{id}",
-      operation: "readPolicy",
+      operation: "getPolicy",
       summary: "Read a policy",
       permission: "read",
       tenancy: "handler",
       params: policyPath,
       answers: { 200: policy },
+      revalidated: true,
       etag: true,
       errors: ["POLICY_NOT_FOUND"],
       read: async ({ params, actor }) => {
@@ -103,12 +126,25 @@ function ownRoutes({ db }: ControlContext): Route[] {
       etag: true,
       warns: true,
       errors: ["POLICY_NOT_FOUND", "POLICY_SET_NOT_ACTIVE"],
-      write: async ({ params, body, ...call }, unit) => {
-        const row = await lockPolicy(unit.trx, params.id);
-        call.ifMatch(etagOf(row));
-        const after = await changePolicy(unit, row, body);
-        return ok(after, { etag: etagOf(after), warnings: await warningsOfPolicy(unit.trx, after) });
-      },
+      write: (call, unit) => change(call, unit, () => call.body),
+    }),
+    writeRoute({
+      ...common,
+      method: "patch",
+      path: "/policies/{id}",
+      operation: "patchPolicy",
+      summary: "Change parts of a policy",
+      description: "As PUT, but `conditions` are merged with those it has (RFC 7396): `null` removes one.",
+      permission: "configure",
+      tenancy: "all",
+      params: policyPath,
+      body: policyPatch,
+      answers: { 200: policy },
+      etag: true,
+      warns: true,
+      errors: ["POLICY_NOT_FOUND", "POLICY_SET_NOT_ACTIVE"],
+      write: (call, unit) =>
+        change(call, unit, (row) => mergedBody(policyUpdate, row, call.body, MERGED_OF_POLICY)),
     }),
     writeRoute({
       ...common,
@@ -131,4 +167,16 @@ function ownRoutes({ db }: ControlContext): Route[] {
       },
     }),
   ];
+}
+
+/** @param given - the members that change, of the locked policy */
+async function change(
+  { params, ...call }: Call<z.output<typeof policyPath>, undefined, object>,
+  unit: UnitOfWork,
+  given: (row: PolicyRow) => PolicyUpdate,
+): Promise<Answer> {
+  const row = await lockPolicy(unit.trx, params.id);
+  call.ifMatch(etagOf(row));
+  const after = await changePolicy(unit, row, given(row));
+  return ok(after, { etag: etagOf(after), warnings: await warningsOfPolicy(unit.trx, after) });
 }

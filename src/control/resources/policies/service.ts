@@ -64,12 +64,12 @@ async function changesOf(
   row: PolicyRow,
   given: PolicyUpdate,
 ): Promise<Partial<PolicyFields>> {
-  const { name, description, status } = given;
+  const { name, description, status, assign_to_new_customers } = given;
   const read = given.conditions === undefined ? undefined : readConditions(row, given.conditions);
   // a policy that becomes inactive may name any set
   if (read !== undefined || (status === "active" && row.status !== "active"))
     await requireActiveSet(trx, read ?? row.conditions);
-  const fields = { name, description, status, conditions: read };
+  const fields = { name, description, status, conditions: read, assign_to_new_customers };
   return Object.fromEntries(
     Object.entries(fields).filter(
       ([key, value]) => value !== undefined && !isDeepStrictEqual(value, row[key as keyof PolicyFields]),
@@ -120,6 +120,7 @@ function writtenOf({
   type,
   status,
   conditions,
+  assign_to_new_customers,
 }: PolicyRow): Readonly<Record<string, unknown>> {
-  return { name, description, type, status, conditions };
+  return { name, description, type, status, conditions, assign_to_new_customers };
 }

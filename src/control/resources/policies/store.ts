@@ -16,13 +16,17 @@ export interface PolicyRow {
   readonly type: PolicyType;
   readonly status: PolicyStatus;
   readonly conditions: Readonly<Record<string, unknown>>;
+  readonly assign_to_new_customers: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly revision: number;
 }
 
 /** The members of a policy that can change. */
-export type PolicyFields = Pick<PolicyRow, "name" | "description" | "status" | "conditions">;
+export type PolicyFields = Pick<
+  PolicyRow,
+  "name" | "description" | "status" | "conditions" | "assign_to_new_customers"
+>;
 
 export const POLICY_COLUMNS = [
   "policies.id",
@@ -31,6 +35,7 @@ export const POLICY_COLUMNS = [
   "policies.type",
   "policies.status",
   "policies.conditions",
+  "policies.assign_to_new_customers",
   "policies.created_at",
   "policies.updated_at",
   "policies.revision",
@@ -138,11 +143,13 @@ function columnsOf({
   description,
   status,
   conditions,
+  assign_to_new_customers,
 }: Partial<PolicyFields>): Record<string, unknown> {
   return {
     ...(name !== undefined && { name, name_key: foldName(name) }),
     ...(description !== undefined && { description }),
     ...(status !== undefined && { status }),
     ...(conditions !== undefined && { conditions: JSON.stringify(conditions) }),
+    ...(assign_to_new_customers !== undefined && { assign_to_new_customers }),
   };
 }

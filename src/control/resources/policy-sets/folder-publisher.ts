@@ -4,13 +4,14 @@ import { every } from "../../../runtime/every.ts";
 import { sleep } from "../../../runtime/sleep.ts";
 import type { BackgroundWork } from "../../platform/context.ts";
 import { publishFiles, sourceOf, type PublishFolderDependencies } from "./publish-folder.ts";
+import { findRunningRollout } from "./rollout-store.ts";
 
 export interface FolderPublisherOptions {
   readonly directory: string;
   readonly policySet: string;
   /** Interval of checks, for changes that watching misses and after a failure. Default: 5 s. */
   readonly intervalMs?: number;
-  /** Called after each attempt with whether publishing the folder's content failed. */
+  /** Called after each attempt, and each look at a folder that waits, with whether publishing its content failed. */
   readonly onAttempt?: (failed: boolean) => void;
 }
 
@@ -23,8 +24,9 @@ export function startFolderPublisher(
   dependencies: PublishFolderDependencies,
   { directory, policySet, intervalMs = INTERVAL_MS, onAttempt }: FolderPublisherOptions,
 ): BackgroundWork {
-  const { log } = dependencies.context;
+  const { db, log } = dependencies.context;
   let seen: string | undefined;
+  let waiting: string | undefined;
   const publishing = every(
     intervalMs,
     async () => {
@@ -42,16 +44,35 @@ export function startFolderPublisher(
   async function publishIfChanged(): Promise<void> {
     const folder = await readPolicyFolder(directory, policySet);
     if (folder.fingerprint === seen) return;
+    // a rollout takes days: the set is not compiled again all the time
+    if (folder.fingerprint === waiting && (await findRunningRollout(db, policySet)) !== undefined) {
+      onAttempt?.(false);
+      return;
+    }
     await sleep(SETTLE_MS);
     const settled = await readPolicyFolder(directory, policySet);
     if (settled.fingerprint !== folder.fingerprint) {
       void publishing.run();
       return;
     }
-    const { kind } = await publishFiles(dependencies, settled, policySet, sourceOf(directory));
-    onAttempt?.(kind === "invalid");
+    const outcome = await publishFiles(dependencies, settled, policySet, sourceOf(directory));
+    onAttempt?.(outcome.kind === "invalid");
+    if (outcome.kind === "waiting") {
+      noteWaiting(settled.fingerprint, outcome.version);
+      return;
+    }
     // only after it was published, so that a failure is retried
     seen = settled.fingerprint;
+  }
+
+  /** Once for each content: it is looked at again at every interval. */
+  function noteWaiting(fingerprint: string, version: string): void {
+    if (waiting === fingerprint) return;
+    waiting = fingerprint;
+    log.warn(
+      { policy_set: policySet, rollout_of: version },
+      "the policy folder has changed, and is published when the rollout that runs has ended",
+    );
   }
 
   return {

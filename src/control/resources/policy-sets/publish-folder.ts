@@ -8,12 +8,14 @@ import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { failed } from "./compile-thread.ts";
 import type { PolicySetCompiler } from "./compiler.ts";
+import { findRunningRollout } from "./rollout-store.ts";
 import { addVersion, setActive, type PublishableSet } from "./service.ts";
 import {
   findActiveVersion,
   findVersion,
+  folderDigest,
+  keepFolderDigest,
   lockOrMakePolicySet,
-  replaceFolderDigest,
   updatePolicySet,
 } from "./store.ts";
 
@@ -30,6 +32,8 @@ export type FolderOutcome =
     }
   /** It is what was last published from this folder, or from any; the active version is not changed. */
   | { readonly kind: "unchanged"; readonly digest: string }
+  /** A rollout of another version runs. Nothing has changed; the folder is to be published when it has ended. */
+  | { readonly kind: "waiting"; readonly version: string }
   /** Nothing has changed. */
   | { readonly kind: "invalid"; readonly report: string };
 
@@ -107,8 +111,11 @@ export async function publishAndActivate(
 ): Promise<Exclude<FolderOutcome, { kind: "invalid" }>> {
   const { name, digest } = set;
   const row = await lockOrMakePolicySet(unit.trx, name, unit.now);
-  const own = await replaceFolderDigest(unit.trx, name, source, digest);
-  if (own === digest || row.folder_digest === digest) return { kind: "unchanged", digest };
+  const known = [await folderDigest(unit.trx, name, source), row.folder_digest];
+  const rollout = known.includes(digest) ? undefined : await findRunningRollout(unit.trx, name);
+  if (rollout !== undefined) return { kind: "waiting", version: rollout.candidate_version };
+  await keepFolderDigest(unit.trx, name, source, digest);
+  if (known.includes(digest)) return { kind: "unchanged", digest };
   const before = await findActiveVersion(unit.trx, name);
   const version = await keepVersion(unit, set);
   const kept = await updatePolicySet(unit.trx, row, { folder_digest: digest }, unit.now);

@@ -170,6 +170,7 @@ export function policySetRoutes({ db }: ControlContext, compile: PolicySetCompil
       params: policySetParams,
       body: activateBody,
       answers: { 200: policySetData },
+      ifMatch: true,
       etag: true,
       errors: ["POLICY_SET_NOT_FOUND"],
       async write(call, unit) {
@@ -189,6 +190,7 @@ export function policySetRoutes({ db }: ControlContext, compile: PolicySetCompil
       permission: "configure",
       params: policySetParams,
       answers: { 200: policySetData },
+      ifMatch: true,
       etag: true,
       errors: ["POLICY_SET_NOT_FOUND", "CONFLICT"],
       async write(call, unit) {

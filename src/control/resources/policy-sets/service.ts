@@ -5,6 +5,7 @@ import { etagOf, type Call } from "../../platform/frame/route.ts";
 import { namedActor } from "../../platform/named-actor.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import type { CompiledPolicySet } from "./compile-thread.ts";
+import { findRunningRollout, percentageOf } from "./rollout-store.ts";
 import {
   findActiveVersion,
   findPolicySet,
@@ -124,13 +125,22 @@ export async function rollBack(unit: UnitOfWork, name: string, call: Conditional
   await setActive(unit, row, row.activated.slice(0, -1), "policy_set.rolled_back");
 }
 
-/** @param activated - the history of activations, ending with the version that is in force from now on */
+/**
+ * @param activated - the history of activations, ending with the version that is in force from now on
+ * @throws ApiError CONFLICT if a rollout runs: its candidate was compared with the version that is active now
+ */
 export async function setActive(
   unit: UnitOfWork,
   row: PolicySetRow,
   activated: readonly string[],
   action: "policy_set.activated" | "policy_set.rolled_back",
 ): Promise<PolicySetRow> {
+  const rollout = await findRunningRollout(unit.trx, row.name);
+  if (rollout !== undefined)
+    throw new ApiError("CONFLICT", {
+      message: "a rollout of the set runs: promote or abort it first",
+      details: { name: row.name, rollout: rollout.id, version: rollout.candidate_version },
+    });
   const after = await updatePolicySet(
     unit.trx,
     row,
@@ -178,10 +188,17 @@ export function presentPolicySet(row: PolicySetOverview): object {
     ...row,
     active_version: row.activated.at(-1) ?? null,
     previous_version: row.activated.at(-2) ?? null,
+    rollout: row.rollout && {
+      id: row.rollout.id,
+      version: row.rollout.candidate_version,
+      mode: row.rollout.mode,
+      percentage: percentageOf(row.rollout),
+    },
   };
 }
 
-async function requireLocked(unit: UnitOfWork, name: string): Promise<PolicySetRow> {
+/** Locks a set that is about to change. @throws ApiError POLICY_SET_NOT_FOUND */
+export async function requireLocked(unit: UnitOfWork, name: string): Promise<PolicySetRow> {
   const row = await lockPolicySet(unit.trx, name);
   if (row === undefined) throw unknownSet({ name });
   return row;

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Diagnostic, PolicyFile } from "../../../policy/index.ts";
+import type { RolloutRow } from "./rollout-store.ts";
 
 /** A policy set, by its name. */
 export interface PolicySetRow {
@@ -18,6 +19,11 @@ export interface PolicySetRow {
 export interface PolicySetOverview extends PolicySetRow {
   readonly active_digest: string | null;
   readonly versions: number;
+  /** The rollout that runs. */
+  readonly rollout: Pick<
+    RolloutRow,
+    "id" | "mode" | "percentage" | "steps" | "step" | "candidate_version"
+  > | null;
 }
 
 /** A version, which never changes. */
@@ -51,6 +57,11 @@ export function policySets(db: Knex): Knex.QueryBuilder {
       "sets.*",
       "active.digest as active_digest",
       db.raw("(select count(*)::int from policy_set_versions as v where v.name = sets.name) as versions"),
+      db.raw(
+        `(select json_build_object('id', r.id, 'mode', r.mode, 'percentage', r.percentage, 'steps', r.steps,
+                                   'step', r.step, 'candidate_version', r.candidate_version)
+            from policy_rollouts as r where r.policy_set = sets.name and r.state = 'running') as rollout`,
+      ),
     );
 }
 
@@ -75,24 +86,25 @@ export async function lockOrMakePolicySet(
   return row;
 }
 
-/**
- * Stores the digest of a folder, under the lock of its policy set.
- * @returns the previous one
- */
-export async function replaceFolderDigest(
+/** @returns the digest that was last published from a folder */
+export async function folderDigest(db: Knex, policySet: string, source: string): Promise<string | undefined> {
+  const found = await db("policy_folders")
+    .where({ policy_set: policySet, source })
+    .first<{ digest: string } | undefined>("digest");
+  return found?.digest;
+}
+
+/** Stores the digest of a folder, under the lock of its policy set. */
+export async function keepFolderDigest(
   trx: Knex,
   policySet: string,
   source: string,
   digest: string,
-): Promise<string | undefined> {
-  const folder = { policy_set: policySet, source };
-  const before = await trx("policy_folders").where(folder).first<{ digest: string } | undefined>("digest");
-  if (before?.digest !== digest)
-    await trx("policy_folders")
-      .insert({ ...folder, digest })
-      .onConflict(["policy_set", "source"])
-      .merge();
-  return before?.digest;
+): Promise<void> {
+  await trx("policy_folders")
+    .insert({ policy_set: policySet, source, digest })
+    .onConflict(["policy_set", "source"])
+    .merge();
 }
 
 /** Writes the changes to a set that this transaction has locked. */

@@ -11,14 +11,17 @@ import {
   type Route,
   etagOf,
 } from "../../platform/frame/route.ts";
+import { mergedBody } from "../../platform/frame/merge-patch.ts";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import { requireCustomer } from "../../tenancy/customers.ts";
 import {
   deletedUserData,
   newUserBody,
+  MERGED_OF_USER,
   userBody,
   userData,
   userParams,
+  userPatch,
   usersOfCustomerQuery,
   usersQuery,
 } from "./schemas.ts";
@@ -129,7 +132,27 @@ export function userRoutes(context: ControlContext): Route[] {
       etag: true,
       errors: ["USER_NOT_FOUND", "CUSTOMER_KEY_NOT_ALLOWED"],
       async write(call, unit) {
-        return answer(unit.trx, await updateUser(unit, call.params.id, call.body, call));
+        return answer(unit.trx, await updateUser(unit, call.params.id, () => call.body, call));
+      },
+    }),
+    writeRoute({
+      ...common,
+      method: "patch",
+      path: "/users/{id}",
+      operation: "patchUser",
+      summary: "Change a user's status or some attributes",
+      description:
+        "As PUT, but `attributes` are merged with those that were set before (RFC 7396): `null` removes one.",
+      permission: "configure",
+      tenancy: "handler",
+      params: userParams,
+      body: userPatch,
+      answers: { 200: userData },
+      etag: true,
+      errors: ["USER_NOT_FOUND", "CUSTOMER_KEY_NOT_ALLOWED"],
+      async write(call, unit) {
+        const given = (row: UserRow) => mergedBody(userBody, row, call.body, MERGED_OF_USER);
+        return answer(unit.trx, await updateUser(unit, call.params.id, given, call));
       },
     }),
     writeRoute({

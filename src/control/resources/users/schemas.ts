@@ -1,9 +1,11 @@
 import * as z from "zod";
-import { listQuery } from "../../platform/frame/list.ts";
+import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
+import { mergedMember } from "../../platform/frame/merge-patch.ts";
 import {
   anyNumber,
   emailAddress,
   longText,
+  nameFilter,
   nameText,
   pathId,
   someOf,
@@ -18,12 +20,14 @@ const MAX_TEXT = 500;
 const MAX_BYTES = 32_768;
 
 /** The provider's claims that are not accepted, for a user or a sign-in. */
-export const droppedClaim = z.object({
-  claim: z.string(),
-  values: z.array(z.string()).describe("the first 20, shortened"),
-  count: z.int().describe("the total number"),
-  reason: z.string().describe("in words"),
-});
+export const droppedClaim = z
+  .object({
+    claim: z.string(),
+    values: z.array(z.string()).describe("the first 20, shortened"),
+    count: z.int().describe("the total number"),
+    reason: z.string().describe("in words"),
+  })
+  .meta({ id: "DroppedClaim" });
 
 const attributeText = longText(MAX_TEXT);
 
@@ -48,6 +52,15 @@ const status = z.enum(["active", "suspended"]);
 const filters = {
   status: status.optional(),
   email: emailAddress().optional(),
+  name: nameFilter(),
+  subject: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: "The `sub` at the identity provider, exactly." }),
+  created_after: timestampParameter().optional(),
+  created_before: timestampParameter().optional(),
   role: z.string().min(1).max(MAX_TEXT).optional(),
 };
 const sortable = ["created_at", "updated_at", "email", "last_sign_in_at"] as const;
@@ -57,38 +70,48 @@ export const usersQuery = listQuery(sortable, { ...filters, customer_id: pathId(
 
 export const userParams = z.strictObject({ id: pathId() });
 
-export const newUserBody = z.strictObject({
-  subject: nameText(255).describe("the user's `sub` at the customer's identity provider"),
-  email: emailAddress().optional(),
-  name: nameText().optional(),
-  attributes: attributes.default({}),
-});
+export const newUserBody = z
+  .strictObject({
+    subject: nameText(255).describe("the user's `sub` at the customer's identity provider"),
+    email: emailAddress().optional(),
+    name: nameText().optional(),
+    attributes: attributes.default({}),
+  })
+  .meta({ id: "NewUser" });
 
 export const userBody = someOf({
   status,
   attributes: attributes.describe("replaces all attributes that were set before"),
-});
+}).meta({ id: "UserUpdate" });
+
+/** The body of PATCH /users/{id}. */
+export const userPatch = someOf({ status, attributes: mergedMember() }).meta({ id: "UserPatch" });
+export const MERGED_OF_USER = ["attributes"] as const;
 
 /** The provider's value may be any JSON. */
 const values = z.record(z.string(), z.unknown());
 
-export const userData = z.object({
-  id: z.string(),
-  customer_id: z.string(),
-  issuer: z.string().nullable().describe("the identity provider; null until the first sign-in"),
-  subject: z.string(),
-  email: z.string().nullable(),
-  name: z.string().nullable(),
-  status,
-  profile: values.describe("the identity provider's claims about the user, as far as they are accepted"),
-  dropped_claims: droppedClaim
-    .array()
-    .describe("claims of the last sign-in that the customer's current lists do not accept"),
-  attributes: values.describe("set by administrators; they override the profile and need no list"),
-  effective_attributes: values.describe("what conditions read as `user` and tokens contain"),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  last_sign_in_at: timestamp().nullable(),
-});
+export const userData = z
+  .object({
+    id: z.string(),
+    customer_id: z.string(),
+    issuer: z.string().nullable().describe("the identity provider; null until the first sign-in"),
+    subject: z.string(),
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    status,
+    profile: values.describe("the identity provider's claims about the user, as far as they are accepted"),
+    dropped_claims: droppedClaim
+      .array()
+      .describe("claims of the last sign-in that the customer's current lists do not accept"),
+    attributes: values.describe("set by administrators; they override the profile and need no list"),
+    effective_attributes: values.describe("what conditions read as `user` and tokens contain"),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+    last_sign_in_at: timestamp().nullable(),
+  })
+  .meta({ id: "User" });
 
-export const deletedUserData = z.object({ id: z.string(), deleted: z.literal(true) });
+export const deletedUserData = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: "DeletedUser" });

@@ -34,16 +34,28 @@ export interface UserFilters {
   readonly status?: UserRow["status"] | undefined;
   readonly email?: string | undefined;
   readonly role?: string | undefined;
+  /** The beginning of the name, in upper or lower case. */
+  readonly name?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly created_after?: Date | undefined;
+  readonly created_before?: Date | undefined;
 }
 
 /** The users in a list; users of deleted customers are not included. */
-export function selectUsers(db: Knex, { customer_id, status, email, role }: UserFilters): Knex.QueryBuilder {
+export function selectUsers(db: Knex, filters: UserFilters): Knex.QueryBuilder {
+  const { customer_id, status, email, role, name, subject, created_after, created_before } = filters;
   const query = users(db).select(USER_COLUMNS.map((column) => `users.${column}`));
   if (customer_id !== undefined) void query.where("users.customer_id", customer_id);
   else void query.whereExists(customers(db).select("id").whereRaw("customers.id = users.customer_id"));
   if (status !== undefined) void query.where("users.status", status);
   if (email !== undefined) void query.whereRaw("lower(users.email) = ?", [email]);
   if (role !== undefined) void query.where("users.role", role);
+  // the database folds both sides alike
+  if (name !== undefined)
+    void query.whereRaw("lower(users.name) like lower(?)", [`${name.replace(/[\\%_]/g, "\\$&")}%`]);
+  if (subject !== undefined) void query.where("users.subject", subject);
+  if (created_after !== undefined) void query.where("users.created_at", ">", created_after);
+  if (created_before !== undefined) void query.where("users.created_at", "<", created_before);
   return query;
 }
 
@@ -105,7 +117,7 @@ export async function createUser(
 export async function updateUser(
   unit: UnitOfWork,
   id: string,
-  change: {
+  change: (before: UserRow) => {
     readonly status?: UserRow["status"] | undefined;
     readonly attributes?: UserAttributes | undefined;
   },
@@ -114,7 +126,7 @@ export async function updateUser(
   const { trx, origin } = unit;
   const before = await requireVisible(trx, origin.actor, id, await lockUser(trx, id));
   call.ifMatch(etagOf(before));
-  const { status = before.status, attributes = before.attributes } = change;
+  const { status = before.status, attributes = before.attributes } = change(before);
   const same = status === before.status && isDeepStrictEqual(attributes, before.attributes);
   if (same) return before;
   // a customer's own key may lock a user out, but do nothing that could let one in: attributes may refer to other

@@ -87,6 +87,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENETUNREACH: "the host is unreachable",
   ENOTFOUND: "the host name cannot be resolved",
   EAI_AGAIN: "the host name cannot be resolved",
+  EGRESS_PROXY: "the proxy for outgoing requests made no connection",
   EPIPE: "the connection was closed before a response",
   ETIMEDOUT: "timed out while connecting",
   UND_ERR_CONNECT_TIMEOUT: "timed out while connecting",

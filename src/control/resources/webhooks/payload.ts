@@ -9,6 +9,7 @@ const MEMBERS = {
   session: ["id", "ip_address", "user_agent"],
   customer: ["id", "name", "status"],
   policy: ["id", "name", "type"],
+  rollout: ["id", "mode", "percentage", "cause", "detail"],
   policy_set: ["name", "version", "digest"],
   api_key: ["id", "name", "scope"],
   gateway: ["id", "name", "address", "version", "policy_set", "digest"],
@@ -37,6 +38,10 @@ export const EVENT_MEMBERS = {
   ],
   "policy.updated": ["policy", "detail"],
   "policy_set.published": ["policy_set"],
+  "policy_set.rollout_started": ["policy_set", "rollout"],
+  "policy_set.rollout_changed": ["policy_set", "rollout"],
+  "policy_set.rollout_promoted": ["policy_set", "rollout"],
+  "policy_set.rollout_aborted": ["policy_set", "rollout"],
   "customer.created": ["customer"],
   "customer.updated": ["customer", "detail"],
   "customer.suspended": ["customer"],
@@ -44,6 +49,7 @@ export const EVENT_MEMBERS = {
   "api_key.revoked": ["api_key", "customer"],
   "gateway.lost": ["gateway"],
   "gateway.diverged": ["gateway"],
+  "gateway.lagging": ["gateway"],
   "gateway.recovered": ["gateway"],
 } as const satisfies Record<EventType, readonly Member[]>;
 

@@ -1,6 +1,7 @@
 import type { ControlContext } from "../../platform/context.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import { created, etagOf, ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
+import { withPatch } from "../../platform/frame/merge-patch.ts";
 import { checkTarget } from "../../platform/outbound/target.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
 import {
@@ -93,30 +94,32 @@ function single({ db, settings }: ControlContext): Route[] {
         return answered(await readWebhook(db, actor, params.id));
       },
     }),
-    writeRoute({
-      ...about,
-      method: "put",
-      operation: "updateWebhook",
-      summary: "Update a webhook",
-      description:
-        "Only given members change. A disabled webhook gets no events, and its pending deliveries are cancelled. " +
-        "Pending deliveries go to the new URL.",
-      permission: "configure",
-      body: webhookChanges,
-      answers: { 200: webhook },
-      errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED", "CONFLICT"],
-      async prepare({ params, body, actor }) {
-        // a caller that must not see it must not learn whether a URL is reachable either
-        await readWebhook(db, actor, params.id);
-        if (body.url !== undefined) await checkTarget(body.url, targets(settings));
-      },
-      async write(call, unit) {
-        const row = await changeWebhook(unit, call.params.id, call.body, (before) => {
-          call.ifMatch(etagOf(before));
-        });
-        return answered(row);
-      },
-    }),
+    ...withPatch(
+      writeRoute({
+        ...about,
+        method: "put",
+        operation: "updateWebhook",
+        summary: "Update a webhook",
+        description:
+          "Only given members change. A disabled webhook gets no events, and its pending deliveries are cancelled. " +
+          "Pending deliveries go to the new URL.",
+        permission: "configure",
+        body: webhookChanges,
+        answers: { 200: webhook },
+        errors: ["WEBHOOK_NOT_FOUND", "TARGET_NOT_ALLOWED", "CONFLICT"],
+        async prepare({ params, body, actor }) {
+          // a caller that must not see it must not learn whether a URL is reachable either
+          await readWebhook(db, actor, params.id);
+          if (body.url !== undefined) await checkTarget(body.url, targets(settings));
+        },
+        async write(call, unit) {
+          const row = await changeWebhook(unit, call.params.id, call.body, (before) => {
+            call.ifMatch(etagOf(before));
+          });
+          return answered(row);
+        },
+      }),
+    ),
     writeRoute({
       ...about,
       method: "delete",

@@ -47,14 +47,16 @@ const events = z
 
 const description = longText(500).nullable();
 
-export const newWebhook = z.strictObject({
-  url,
-  events,
-  secret: webhookSecret().optional(),
-  description: description.default(null),
-  customer_id: z.string().min(1).max(128).nullable().default(null),
-  enabled: z.boolean().default(true),
-});
+export const newWebhook = z
+  .strictObject({
+    url,
+    events,
+    secret: webhookSecret().optional(),
+    description: description.default(null),
+    customer_id: z.string().min(1).max(128).nullable().default(null),
+    enabled: z.boolean().default(true),
+  })
+  .meta({ id: "NewWebhook" });
 
 export const webhookChanges = z
   .strictObject({
@@ -63,37 +65,46 @@ export const webhookChanges = z
     description: description.optional(),
     enabled: z.boolean().optional(),
   })
-  .refine((changes) => Object.keys(changes).length > 0, "must have at least one field");
+  .refine((changes) => Object.keys(changes).length > 0, "must have at least one field")
+  .meta({ id: "WebhookUpdate" });
 
 /** A week: a longer overlap would amount to two permanent secrets. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
-export const rotation = z.strictObject({
-  secret: webhookSecret().optional(),
-  overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(86_400),
-});
+export const rotation = z
+  .strictObject({
+    secret: webhookSecret().optional(),
+    overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(86_400),
+  })
+  .meta({ id: "WebhookSecretRotation" });
 
-export const webhook = z.object({
-  id: z.string(),
-  customer_id: z.string().nullable(),
-  url: z.string(),
-  description: z.string().nullable(),
-  events: z.array(z.enum([...EVENT_TYPES, EVERY_EVENT])),
-  enabled: z.boolean(),
-  disabled_reason: z.enum(DISABLED_REASONS).nullable(),
-  disabled_at: timestamp().nullable(),
-  previous_secret_expires_at: timestamp().nullable(),
-  paused_until: timestamp()
-    .nullable()
-    .describe("set if the receiver does not respond: nothing is sent until then, when one delivery is tried"),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-});
+export const webhook = z
+  .object({
+    id: z.string(),
+    customer_id: z.string().nullable(),
+    url: z.string(),
+    description: z.string().nullable(),
+    events: z.array(z.enum([...EVENT_TYPES, EVERY_EVENT])),
+    enabled: z.boolean(),
+    disabled_reason: z.enum(DISABLED_REASONS).nullable(),
+    disabled_at: timestamp().nullable(),
+    previous_secret_expires_at: timestamp().nullable(),
+    paused_until: timestamp()
+      .nullable()
+      .describe(
+        "set if the receiver does not respond: nothing is sent until then, when one delivery is tried",
+      ),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: "Webhook" });
 
 /** The only answers that contain the secret. */
-export const webhookWithSecret = webhook.extend({ secret: z.string() });
+export const webhookWithSecret = webhook.extend({ secret: z.string() }).meta({ id: "WebhookWithSecret" });
 
-export const deletedWebhook = z.object({ id: z.string(), deleted: z.literal(true) });
+export const deletedWebhook = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: "DeletedWebhook" });
 
 export const webhookPath = z.object({ id: pathId() });
 
@@ -104,32 +115,36 @@ export const webhookList = listQuery(["created_at", "updated_at"], {
 
 const deliveryEvent = z.enum([...EVENT_TYPES, TEST_EVENT]);
 
-export const delivery = z.object({
-  id: z.string(),
-  webhook_id: z.string(),
-  event_id: z.string(),
-  event_type: deliveryEvent,
-  status: z.enum(DELIVERY_STATUSES),
-  attempts: z.int(),
-  created_at: timestamp(),
-  last_attempt_at: timestamp().nullable(),
-  next_attempt_at: timestamp().nullable(),
-  finished_at: timestamp().nullable(),
-  response_status: z.int().nullable(),
-  response_body: z.string().nullable(),
-  duration_ms: z.int().nullable(),
-  error: z.string().nullable(),
-  cancelled_reason: z.enum(CANCELLED_REASONS).nullable(),
-});
-
-export const deliveryWithPayload = delivery.extend({
-  payload: z.object({
+export const delivery = z
+  .object({
     id: z.string(),
-    type: deliveryEvent,
-    timestamp: z.iso.datetime(),
-    data: z.record(z.string(), z.unknown()),
-  }),
-});
+    webhook_id: z.string(),
+    event_id: z.string(),
+    event_type: deliveryEvent,
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int(),
+    created_at: timestamp(),
+    last_attempt_at: timestamp().nullable(),
+    next_attempt_at: timestamp().nullable(),
+    finished_at: timestamp().nullable(),
+    response_status: z.int().nullable(),
+    response_body: z.string().nullable(),
+    duration_ms: z.int().nullable(),
+    error: z.string().nullable(),
+    cancelled_reason: z.enum(CANCELLED_REASONS).nullable(),
+  })
+  .meta({ id: "WebhookDelivery" });
+
+export const deliveryWithPayload = delivery
+  .extend({
+    payload: z.object({
+      id: z.string(),
+      type: deliveryEvent,
+      timestamp: z.iso.datetime(),
+      data: z.record(z.string(), z.unknown()),
+    }),
+  })
+  .meta({ id: "WebhookDeliveryWithPayload" });
 
 export const deliveryPath = z.object({ id: pathId(), delivery_id: pathId() });
 

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import { lockCustomerShared, requireCustomerShared } from "../../tenancy/customers.ts";
 import type { SealedColumns } from "../../platform/sealed-columns.ts";
@@ -46,6 +47,8 @@ export async function createWebhook(
     // otherwise it could be deleted meanwhile
     await requireCustomerShared(trx, origin.actor, customerId, "body");
   }
+  // new ones at the same time would all count those before
+  await lockRowsUntilEnd(trx, "webhooks", [customerId ?? ""]);
   if ((await countWebhooks(trx, customerId)) >= MAX_WEBHOOKS)
     throw new ApiError("CONFLICT", { message: `the limit of ${MAX_WEBHOOKS} webhooks is reached` });
   const id = newId("webhook");

@@ -48,7 +48,10 @@ export interface DeliveryOptions {
 export function startDeliveries(context: ControlContext, options: DeliveryOptions = {}): BackgroundWork {
   const { db, box, clock, settings, log } = context;
   const { timeoutMs, allowPrivateTargets } = settings.webhooks;
-  const send = guardedFetch({ ...options, allowPrivate: allowPrivateTargets, timeoutMs });
+  const send = guardedFetch({
+    ...{ allowPrivate: allowPrivateTargets, timeoutMs, proxy: settings.egressProxy },
+    ...options,
+  });
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   let closing: Promise<void> | undefined;

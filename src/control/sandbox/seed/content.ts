@@ -25,7 +25,8 @@ export const GUARDED = "Default policy set";
 
 /** The policies; the last one only where there is a set that it can name. */
 export function policies(policySet: string | undefined): readonly NewPolicy[] {
-  const common = { status: "active", type: "authentication" } as const;
+  const ofAll = { status: "active", assign_to_new_customers: false } as const;
+  const common = { ...ofAll, type: "authentication" } as const;
   return [
     {
       ...common,
@@ -49,9 +50,9 @@ export function policies(policySet: string | undefined): readonly NewPolicy[] {
       ? []
       : [
           {
+            ...ofAll,
             name: GUARDED,
             description: "This policy set must also permit every request.",
-            status: "active",
             type: "authorization",
             conditions: { policy_set: policySet },
           } as const,

@@ -49,8 +49,8 @@ export function createClientAuthentication(
     return { kind: "machine", id, row };
   }
 
-  async function byKey({ id, secret }: Credentials): Promise<OAuthClient | OAuthError> {
-    const actor = await authenticator.identifyKey(secret);
+  async function byKey({ id, secret }: Credentials, request: Request): Promise<OAuthClient | OAuthError> {
+    const actor = await authenticator.identifyKey(secret, request);
     if (actor instanceof ApiError || actor.kind !== "api_key") return invalidClient();
     // a rolled key is identified by its own id and by the one in tokens
     if (![actor.id, clientOf(actor)].some((known) => sameSecret(known, id))) return invalidClient();
@@ -66,7 +66,7 @@ export function createClientAuthentication(
   return async (request, form) => {
     const credentials = readCredentials(request.headersDistinct["authorization"], form);
     if (credentials instanceof OAuthError) return credentials;
-    return idPattern("client").test(credentials.id) ? byMachine(credentials) : byKey(credentials);
+    return idPattern("client").test(credentials.id) ? byMachine(credentials) : byKey(credentials, request);
   };
 }
 

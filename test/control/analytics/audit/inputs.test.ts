@@ -49,6 +49,25 @@ describe("audit trail: what rules read", () => {
     assert.deepEqual((await list({ inputs: "true" })).entries[0]?.["inputs"], INPUTS);
   });
 
+  it("is not answered unasked where an earlier release has stored it with the record", async () => {
+    await take(decisions(1, () => ({ customer_id: "cus_1" })));
+    await control()
+      .database.db("audit_records")
+      .update({
+        record: control().database.db.raw("record || ?::jsonb", [
+          JSON.stringify({ inputs: { values: { "target_user.salary": 1 } } }),
+        ]),
+      });
+    for (const as of [keyOf("cus_1"), undefined]) {
+      const { status, body } = await request("", as === undefined ? {} : { as });
+      assert.equal(status, 200);
+      assert.deepEqual(
+        (body.data as object[]).map((entry) => "inputs" in entry),
+        [false],
+      );
+    }
+  });
+
   it("is not for keys that are limited to a customer, and has limits of its own", async () => {
     const { status, body } = await request("?inputs=true", { as: keyOf("cus_1") });
     assert.deepEqual([status, body.error.code], [403, "CUSTOMER_KEY_NOT_ALLOWED"]);

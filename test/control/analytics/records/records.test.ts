@@ -44,6 +44,49 @@ describe("records of gateways", () => {
     assert.deepEqual(await taken([]), { accepted: 0, duplicates: 0, rejected: [] });
   });
 
+  it("stores differences in shadow and changes of rollouts, and counts neither as decisions", async () => {
+    const shadow = {
+      ...{ timestamp: new Date(NOW).toISOString(), event: "shadow_decision", request_id: "req-1" },
+      ...{ user_id: "u-1", customer_id: "cus_1", resource: "/orders", action: "GET", difference: "denies" },
+      ...{ policy_set: "main@v1", policy_digest: "d1", decision: "ALLOW", reason: "CONDITION_TRUE" },
+      ...{ rule: "policies[0]", candidate_policy_set: "main@v2", candidate_digest: "d2" },
+      ...{ candidate_decision: "DENY", candidate_reason: "CONDITION_FALSE", candidate_rule: "policies[1]" },
+    };
+    const rollout = {
+      ...{ timestamp: new Date(NOW).toISOString(), event: "rollout", decision_id: "dec_1", mode: "enforce" },
+      ...{
+        change: "started",
+        rollout_id: "rol_1",
+        policy_set: "main@v2",
+        policy_digest: "d2",
+        percentage: 5,
+      },
+    };
+    assert.deepEqual(await taken([shadow, rollout]), { accepted: 2, duplicates: 0, rejected: [] });
+    assert.deepEqual(await taken([shadow, rollout]), { accepted: 0, duplicates: 2, rejected: [] });
+    const rows = await stored();
+    const found = (kind: string) => rows.find((row) => row.kind === kind);
+    const { timestamp: _, event: __, ...members } = shadow;
+    const kept: Readonly<Record<string, unknown>> = { ...found("shadow") };
+    for (const [name, value] of Object.entries(members)) {
+      const inColumn = ["request_id", "user_id", "customer_id", "resource", "action", "policy_set", "rule"];
+      const from = inColumn.includes(name) ? kept : (kept["record"] as Record<string, unknown>);
+      assert.equal(from[name], value, name);
+    }
+    assert.deepEqual([kept["decision"], kept["reason"]], [null, null], "no verdict was given");
+    assert.equal(found("rollout")?.record["rollout_id"], "rol_1");
+    await assertRollupsExact(database.db);
+    for (const wrong of [
+      { ...shadow, difference: "other" },
+      { ...shadow, candidate_decision: "MAYBE" },
+      { ...shadow, resource: 7 },
+      { ...rollout, change: 7 },
+      { ...rollout, decision_id: "" },
+      { ...rollout, event: "something" },
+    ])
+      assert.match(JSON.stringify(await taken([wrong])), /"INVALID_RECORD"/, JSON.stringify(wrong));
+  });
+
   it("keeps every member, those that are not known too", async () => {
     const record = decisionRecord({ trace: { steps: [1, { a: null }] } }, { something_new: "x", __proto: 1 });
     await taken([record]);

@@ -78,6 +78,7 @@ describe("API keys are rolled", () => {
       revoked_at: null,
       family_id: old.row.id,
       permissions: [],
+      allowed_addresses: [],
       rolled_from: old.row.id,
       rolled_to: null,
     });

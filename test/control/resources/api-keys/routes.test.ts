@@ -52,6 +52,7 @@ describe("/api-keys", () => {
       environment: "production",
       customer_id: null,
       permissions: [],
+      allowed_addresses: [],
       hint: key.slice(-4),
       status: "active",
       created_by: { kind: "dashboard_user", id: owner.id, name: "Olga" },

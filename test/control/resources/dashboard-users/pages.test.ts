@@ -32,7 +32,7 @@ describe("the pages of one-time links", () => {
       assert.ok(!html.includes(new URL(path).searchParams.get("token") ?? ""));
       assert.deepEqual(
         [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url),
-        ["/setup.css", "/setup.js"],
+        ["/setup.css", "/setup.js", "/"],
       );
       assert.ok(!/<script>|<script[^>]*>[^<]|\son\w+=|\sstyle=/.test(html), "inline script or style");
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Actor } from "../../../../src/control/platform/actor.ts";
-import { MOST_OF_SENDER } from "../../../../src/control/resources/gateways/store.ts";
+import { MOST_OF_SENDER, register } from "../../../../src/control/resources/gateways/store.ts";
 import { watchFleet } from "../../../../src/control/resources/gateways/watch.ts";
 import type { Registration } from "../../../../src/protocol/index.ts";
 import { FULL_KEY, startControl, type RunningControl } from "../../../support/control.ts";
@@ -50,6 +51,13 @@ describe("gateways", () => {
       .db("gateways")
       .where({ id })
       .update({ seen_at: control.database.db.raw("now() - ?::interval", [interval]) });
+
+  /** As if everything about announcements had been a minute ago. */
+  const ageAnnouncements = () =>
+    control.database.db("gateways").update({
+      announced_at: control.database.db.raw("announced_at - interval '1 minute'"),
+      registered_at: control.database.db.raw("registered_at - interval '1 minute'"),
+    });
 
   it("are listed as they last reported, and no more once they leave", async () => {
     assert.equal((await report()).status, 200);
@@ -157,6 +165,7 @@ describe("gateways", () => {
     assert.deepEqual(counts[0], { alive: 1, lagging: 0, diverged: 0, lost: 1 });
     assert.deepEqual(await events(), ["gateway.lost a"]);
     await report({ id: "a" });
+    await ageAnnouncements();
     await watch();
     await watch();
     assert.deepEqual(await events(), ["gateway.lost a", "gateway.recovered a"]);
@@ -166,6 +175,66 @@ describe("gateways", () => {
       (await list()).map(({ id }) => id),
       ["b"],
     );
+  });
+
+  it("are announced when they lag for a minute, and are well only when they do so no more", async () => {
+    const { db } = control.database;
+    const policies = (digest: string | null) =>
+      ({ source: "directory", set: "main", version: "v1", digest }) as const;
+    const watch = () => watchFleet(control.context);
+    await report({ id: "a", policies: policies(null) });
+    assert.equal((await watch()).lagging, 1);
+    assert.deepEqual(await events(), [], "it may be loading");
+    await age("a", "1 minute");
+    await watch();
+    await report({ id: "a", policies: policies(null) });
+    await watch();
+    assert.deepEqual(await events(), ["gateway.lost a"], "it is back, and not well yet");
+    await db("gateways").update({ digest_since: db.raw("now() - interval '61 s'") });
+    await ageAnnouncements();
+    await Promise.all([watch(), watch()]);
+    assert.deepEqual(await events(), ["gateway.lost a", "gateway.lagging a"]);
+    await report({ id: "a", policies: policies(DIGEST) });
+    await ageAnnouncements();
+    await watch();
+    assert.deepEqual((await events()).at(-1), "gateway.recovered a");
+    assert.equal((await events()).length, 3);
+  });
+
+  it("are announced once a minute at most, whatever they report, and then with what is still true", async () => {
+    const policies = (digest: string) =>
+      ({ source: "control_plane", set: "never published", version: "v1", digest }) as const;
+    const watch = () => watchFleet(control.context);
+    const diverge = async () => {
+      await report({ id: "a", policies: policies(DIGEST) });
+      assert.equal((await watch()).diverged, 1);
+    };
+    const recover = async () => {
+      await report({ id: "a" });
+      assert.equal((await watch()).alive, 1);
+    };
+    for (let round = 0; round < 3; round += 1) {
+      await diverge();
+      await report({ id: "a", leaving: true });
+    }
+    assert.deepEqual(await events(), [], "one that has just come is not announced as diverged");
+    await diverge();
+    await ageAnnouncements();
+    for (let round = 0; round < 3; round += 1) {
+      await diverge();
+      await recover();
+    }
+    assert.deepEqual(await events(), ["gateway.diverged a"]);
+    await ageAnnouncements();
+    await watch();
+    assert.deepEqual(await events(), ["gateway.diverged a", "gateway.recovered a"]);
+    for (let round = 0; round < 3; round += 1) {
+      await diverge();
+      await recover();
+    }
+    await ageAnnouncements();
+    await watch();
+    assert.equal((await events()).length, 2, "it is as it was announced");
   });
 
   it("are refused what is not valid, and more than a key may have", async () => {
@@ -195,5 +264,15 @@ describe("gateways", () => {
     const { status, body } = await report({ id: "one-more" });
     assert.deepEqual([status, body.error.code], [409, "CONFLICT"]);
     assert.equal((await report({ id: "first" })).status, 200, "those that are there go on");
+    const { db } = control.database;
+    await db("gateways").where("id", "many-2").delete();
+    // the last one that there is room for has not been committed yet
+    const other = await db.transaction(async (trx) => {
+      await register(trx, { sender: GATEWAY_KEY.id, name: "" }, reportOf({ id: "late-0" }));
+      const waiting = report({ id: "late-1" });
+      await Promise.race([waiting, sleep(100)]);
+      return { waiting };
+    });
+    assert.equal((await other.waiting).status, 409);
   });
 });

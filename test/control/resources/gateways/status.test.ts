@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  lagsLong,
   statusesOf,
   type GatewayState,
   type PublishedSet,
@@ -22,6 +23,20 @@ const statuses = (gateways: readonly GatewayState[], set: PublishedSet = PUBLISH
   statusesOf(gateways, { now: NOW, published: new Map([["main", set]]) });
 
 describe("status of gateways", () => {
+  it("lags for long a minute after the activation, or after its last step towards it", () => {
+    const facts = { now: NOW, published: new Map([["main", PUBLISHED]]) };
+    const late = (ms: number, activated = 5 * MINUTE) =>
+      lagsLong(gatewayOf({ digest: "a", digest_since: ago(ms) }), {
+        ...facts,
+        published: new Map([["main", { ...PUBLISHED, activatedAt: ago(activated) }]]),
+      });
+    assert.deepEqual([late(MINUTE), late(MINUTE + 1), late(2 * MINUTE, MINUTE)], [false, true, false]);
+    assert.equal(
+      lagsLong(gatewayOf({ digest_since: ago(MINUTE + 1) }), { now: NOW, published: new Map() }),
+      true,
+    );
+  });
+
   it("is lost after three intervals without a report, and at least 15 s", () => {
     const seen = (ms: number, interval: number) => gatewayOf({ seen_at: ago(ms), interval_ms: interval });
     assert.deepEqual(statuses([seen(15_000, 1_000), seen(15_001, 1_000)]), ["alive", "lost"]);
@@ -59,5 +74,20 @@ describe("status of gateways", () => {
     );
     const other = folder("y", undefined, { policy_set: "other" });
     assert.deepEqual(statuses([folder("x"), folder("x"), other]), ["alive", "alive", "alive"]);
+  });
+
+  it("is told at a cost that grows with the gateways, and not with their square", () => {
+    const count = 300;
+    let reads = 0;
+    const counted = (index: number): GatewayState => ({
+      ...gatewayOf({ policy_source: "directory" }),
+      get policy_set() {
+        reads += 1;
+        return `set-${index}`;
+      },
+    });
+    const own = Array.from({ length: count }, (_, index) => counted(index));
+    assert.ok(statuses(own).every((status) => status === "alive"));
+    assert.ok(reads <= 5 * count, `${reads} reads for ${count} gateways`);
   });
 });

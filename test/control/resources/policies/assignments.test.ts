@@ -4,7 +4,7 @@ import { newId } from "../../../../src/control/platform/ids.ts";
 import { assignPolicies } from "../../../../src/control/resources/policies/assignments.ts";
 import {
   customerStatesOf,
-  unusualCustomerStates,
+  unusualCustomerStatesAfter,
 } from "../../../../src/control/resources/policies/customer-states.ts";
 import { FULL_KEY } from "../../../support/control.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -292,7 +292,7 @@ describe("policies of customers", () => {
       const deleted = await api.customer({ status: "suspended" });
       await api.request("DELETE", `/customers/${deleted.id}`);
       const at = async (time: number) => {
-        const all = await unusualCustomerStates(api.database.db, new Date(time));
+        const all = (await unusualCustomerStatesAfter(api.database.db, new Date(time), "", 10_000)).states;
         return new Map(all.map((each) => [each.id, each]));
       };
       const found = await at(now);

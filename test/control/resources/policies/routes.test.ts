@@ -36,7 +36,7 @@ describe("policies", () => {
     assert.equal(answer.status, 201);
     const { id, created_at, updated_at, ...data } = answer.body.data;
     assert.match(id, idPattern("policy"));
-    assert.deepEqual(data, { ...body, status: "active" });
+    assert.deepEqual(data, { ...body, status: "active", assign_to_new_customers: false });
     assert.equal(created_at, updated_at);
     assert.equal(answer.headers.get("location"), `/v1/policies/${id}`);
     assert.equal(answer.headers.get("etag"), `"${id}.1"`);

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { createPolicySetCompiler } from "../../../../src/control/resources/policy-sets/compiler.ts";
 import { startFolderPublisher } from "../../../../src/control/resources/policy-sets/folder-publisher.ts";
 import { publishFolder } from "../../../../src/control/resources/policy-sets/publish-folder.ts";
+import { rolloutRoutes } from "../../../../src/control/resources/policy-sets/rollout-routes.ts";
 import { policySetRoutes } from "../../../../src/control/resources/policy-sets/routes.ts";
 import { startControl, type RunningControl } from "../../../support/control.ts";
+import { setOf } from "../../support/policy-files.ts";
 import { eventually } from "../../../support/eventually.ts";
 
 function setText(role: string, version = "v1"): string {
@@ -20,7 +22,9 @@ describe("policy folders", () => {
   let logged: [level: string, fields: object][];
 
   beforeEach(async () => {
-    control = await startControl({ routes: (context) => policySetRoutes(context, compile) });
+    control = await startControl({
+      routes: (context) => [...policySetRoutes(context, compile), ...rolloutRoutes(context)],
+    });
     folder = await mkdtemp(join(tmpdir(), "gatehouse-folder-"));
     logged = [];
   });
@@ -47,6 +51,21 @@ describe("policy folders", () => {
       string | null | undefined;
   const post = (path: string, body?: object) =>
     control.request("POST", `/policy-sets/main/${path}`, body === undefined ? {} : { body });
+
+  it("waits for the end of a rollout, and publishes then", async () => {
+    await write(setText("admin"));
+    await publish();
+    const candidate = { name: "main", files: setOf("v2", "other"), activate: false };
+    assert.equal((await control.request("POST", "/policy-sets", { body: candidate })).status, 201);
+    assert.equal((await post("rollout", { version: "v2" })).status, 201);
+    assert.equal((await publish()).kind, "unchanged");
+    await write(setText("guest", "v3"));
+    for (let n = 0; n < 2; n += 1) assert.deepEqual(await publish(), { kind: "waiting", version: "v2" });
+    assert.equal(await active(), "v1");
+    assert.equal((await post("rollout/abort")).status, 200);
+    assert.equal((await publish()).kind, "published");
+    assert.equal(await active(), "v3");
+  });
 
   it("publishes and activates what is there, and not twice", async () => {
     await write(setText("admin"));
@@ -208,6 +227,34 @@ describe("policy folders", () => {
       assert.equal(await active(), "v1");
       await write(`policies:\n  - resource: "GET /b"\n    condition: user.role == "x"\n`, "main/b.yaml");
       await eventually("the second version", async () => (await active())?.startsWith("v1+"));
+    } finally {
+      await publisher.close();
+    }
+  });
+
+  it("is compiled once while it waits for the end of a rollout", async () => {
+    await write(setText("admin"));
+    await publish();
+    const candidate = { name: "main", files: setOf("v2", "other"), activate: false };
+    assert.equal((await control.request("POST", "/policy-sets", { body: candidate })).status, 201);
+    assert.equal((await post("rollout", { version: "v2" })).status, 201);
+    await write(setText("guest", "v3"));
+    let [compiled, looks] = [0, 0];
+    const publisher = startFolderPublisher(
+      {
+        ...dependencies(),
+        compile: (task) => {
+          compiled += 1;
+          return compile(task);
+        },
+      },
+      { directory: folder, policySet: "main", intervalMs: 50, onAttempt: () => (looks += 1) },
+    );
+    try {
+      await eventually("several looks", () => looks > 3);
+      assert.equal(compiled, 1);
+      assert.equal((await post("rollout/abort")).status, 200);
+      await eventually("the version of the folder", async () => (await active()) === "v3");
     } finally {
       await publisher.close();
     }

@@ -39,7 +39,8 @@ describe("webhooks: docs/webhooks.md", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const described = rows.flatMap(([cell]) => {
-      const [, methods, path] = /^((?:`?(?:GET|PUT|POST|DELETE)`?(?:, )?)+) (\/\S+)`$/.exec(cell ?? "") ?? [];
+      const [, methods, path] =
+        /^((?:`?(?:GET|PUT|PATCH|POST|DELETE)`?(?:, )?)+) (\/\S+)`$/.exec(cell ?? "") ?? [];
       if (path === undefined) return [];
       return (methods ?? "")
         .replaceAll("`", "")

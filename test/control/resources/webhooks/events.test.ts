@@ -76,6 +76,7 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
     const { version, digest } = await api.data("POST", "/policy-sets", { name: "set", files: setOf("v1") });
     expected.set("policy_set.published", { policy_set: { name: "set", version, digest } });
     await loseGateway(digest);
+    await rollOut();
 
     await api.data("PUT", `/customers/${customer}`, { metadata: { plan: "gold" } });
     expected.set("customer.updated", { customer: named });
@@ -94,6 +95,12 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
   async function loseGateway(digest: string): Promise<void> {
     const { context, database } = api.control;
     const gateway = { id: "eu-1", address: "http://127.0.0.1:8080", version: "1.0.0" };
+    /** As if the last announcement had been long ago. */
+    const watch = async () => {
+      const ago = database.db.raw("now() - interval '1 hour'");
+      await database.db("gateways").update({ registered_at: ago, announced_at: ago });
+      await watchFleet(context);
+    };
     const enforces = async (its: string) => {
       const at = new Date().toISOString();
       await api.data("POST", "/gateway/registration", {
@@ -101,16 +108,42 @@ describe("webhooks: registration and events, specification 2.6, 4.5 and 6", () =
         policies: { source: "control_plane", set: "set", version: "v1", digest: its },
         ...{ started_at: at, sent_at: at, interval_ms: 5_000, leaving: false },
       });
-      await watchFleet(context);
+      await watch();
     };
     const other = "0".repeat(64);
     await enforces(other);
     expected.set("gateway.diverged", { gateway: { ...gateway, policy_set: "set", digest: other } });
+    const since = database.db.raw("now() - interval '2 minutes'");
+    await database.db("gateways").update({ digest: null, digest_since: since });
+    await database.db("policy_sets").update({ activated_at: since });
+    await watch();
+    expected.set("gateway.lagging", { gateway: { ...gateway, policy_set: "set", digest: "" } });
     await enforces(digest);
     expected.set("gateway.recovered", { gateway: { ...gateway, policy_set: "set", digest } });
     await database.db("gateways").update({ seen_at: database.db.raw("now() - interval '1 minute'") });
-    await watchFleet(context);
+    await watch();
     expected.set("gateway.lost", { gateway: { ...gateway, policy_set: "set", digest } });
+  }
+
+  async function rollOut(): Promise<void> {
+    const files = setOf("v2", "other");
+    const { digest } = await api.data("POST", "/policy-sets", { name: "set", files, activate: false });
+    const policy_set = { name: "set", version: "v2", digest };
+    const path = "/policy-sets/set/rollout";
+    const told = (type: "started" | "changed" | "promoted" | "aborted", rollout: object) => {
+      expected.set(`policy_set.rollout_${type}`, { policy_set, rollout });
+    };
+    const first = await api.data("POST", path, { version: "v2" });
+    told("started", { id: first.id, mode: "shadow", percentage: 0 });
+    const enforce = { version: "v2", mode: "enforce", percentage: 10 };
+    await api.data("POST", path, enforce);
+    told("changed", { id: first.id, mode: "enforce", percentage: 10 });
+    await api.data("POST", `${path}/abort`, { detail: "not yet" });
+    const aborted = { cause: "operator", detail: "not yet" };
+    told("aborted", { id: first.id, mode: "enforce", percentage: 10, ...aborted });
+    const { id } = await api.data("POST", path, enforce);
+    await api.data("POST", `${path}/promote`);
+    told("promoted", { id, mode: "enforce", percentage: 10 });
   }
 
   const deliveriesOf = (type: EventType) => receiver.received.filter(({ json }) => json.type === type);

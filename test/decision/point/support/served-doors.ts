@@ -63,7 +63,7 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
       withdraw: (id) => void withdrawn.push(id),
       hasLeft: () => false,
     };
-    const serve = serveDoor(door, {
+    const dependencies: ServingDependencies = {
       point,
       connections,
       identityHeaders: createIdentityHeaders([["x-user-id", ["user", "id"]]]),
@@ -74,7 +74,8 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
       nextDecisionId: createDecisionIds(),
       log: silentLog,
       ...serving,
-    });
+    };
+    const serve = serveDoor(door, dependencies);
     const answerTo = async (
       message: Message,
       call: Partial<DoorCall> = {},
@@ -92,6 +93,6 @@ export function useServedDoors(idp: ReturnType<typeof useIssuer>) {
         return `${decision} ${reason}`;
       });
     };
-    return { ask, answerTo, recorded, log, withdrawn, metrics };
+    return { ask, answerTo, recorded, log, withdrawn, metrics, dependencies };
   };
 }

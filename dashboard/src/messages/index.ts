@@ -1,0 +1,108 @@
+import { audit } from "./audit.ts";
+import { customers, provider, users, sessions, policies, activity } from "./customers.ts";
+import { explain } from "./explain.ts";
+import { gateways } from "./gateways.ts";
+import { keys } from "./keys.ts";
+import { overview, first } from "./overview.ts";
+import { people } from "./people.ts";
+import { settings } from "./settings.ts";
+import { webhooks } from "./webhooks.ts";
+
+/** Every text of the dashboard, in one place: a translation replaces this object. */
+export const messages = {
+  product: "Gatehouse",
+  environments: { production: "Production", sandbox: "Sandbox" },
+  environmentBar: {
+    production: "Production: changes affect real users",
+    sandbox: "Sandbox: for trying things out",
+  },
+  skip: "Skip to the content",
+  loading: "Loading …",
+  never: "never",
+  none: "none",
+  all: "all",
+  close: "Close",
+  cancel: "Cancel",
+  save: "Save",
+  remove: "Remove",
+  open: "Open",
+  copyShort: "Copy",
+  copy: (what: string) => `Copy: ${what}`,
+  copied: "Copied",
+  notCopied: "The browser does not allow copying: select the text instead",
+  readOnly: "Your role permits reading only.",
+  actions: "Actions",
+  confirmIn: (environment: string) => `This changes ${environment}.`,
+  nav: {
+    label: "Pages",
+    overview: "Overview",
+    customers: "Customers",
+    policies: "Policies",
+    policySets: "Policy sets",
+    keys: "API keys",
+    audit: "Audit",
+    explain: "Explain",
+    events: "Events",
+    gateways: "Gateways",
+    webhooks: "Webhooks",
+    settings: "Settings",
+    api: "API reference",
+  },
+  person: { theme: "Theme", system: "System", light: "Light", dark: "Dark", signOut: "Sign out" },
+  failures: {
+    forbidden: "Your role does not permit this",
+    notFound: "Not found",
+    unreachable: "The control plane cannot be reached",
+    unreachableHint: "Nothing was changed as far as this page knows. Check the connection, then try again.",
+    failed: "This did not work",
+    fields: "Check the marked fields.",
+    requestId: "Request",
+    retry: "Try again",
+    changed: "Somebody else has changed this in the meantime. Read it again, then repeat your change.",
+  },
+  changes: {
+    title: "What differs",
+    member: "Member",
+    before: "Before",
+    after: "After",
+    yours: "When this page read it",
+    now: "Now",
+    none: "Nothing differs.",
+    absent: "absent",
+  },
+  notFound: { title: "Page not found", text: "There is no page at this address." },
+  table: {
+    pages: "Pages of the table",
+    previous: "Previous",
+    next: "Next",
+    page: (page: number, last: number, total: number) =>
+      `Page ${page} of ${Math.max(last, 1)} · entries: ${total.toLocaleString("en")}`,
+    filter: "Apply",
+    clear: "Clear",
+  },
+  signIn: {
+    title: "Sign in",
+    to: (environment: string) => `to ${environment}`,
+    email: "E-mail address",
+    password: "Password",
+    submit: "Sign in",
+    lost: "Your session has ended. Sign in again: you will be back on the same page.",
+    done: "Signed out",
+    first: "The first owner is created with the link that the control plane prints when it starts.",
+  },
+  customers,
+  provider,
+  users,
+  sessions,
+  policies,
+  activity,
+  keys,
+  audit,
+  explain,
+  gateways,
+  webhooks,
+  overview,
+  people,
+  settings,
+  first,
+};

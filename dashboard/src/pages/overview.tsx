@@ -1,0 +1,214 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import type { Data } from "../api/types.ts";
+import { useQuery } from "../api/use-query.ts";
+import { messages } from "../messages/index.ts";
+import { Page } from "../shell.tsx";
+import { DecisionChart } from "../ui/chart.tsx";
+import { Failure, Loading } from "../ui/parts.tsx";
+import { useUrlState } from "../ui/url-state.ts";
+import { FirstSteps } from "./first-steps.tsx";
+
+const texts = messages.overview;
+const HOURS = { "1h": 1, "24h": 24, "7d": 168, "30d": 720 } as const;
+type Range = keyof typeof HOURS;
+type Dashboard = Data<"/analytics/dashboard">;
+
+/** What the gateways decided; or, before the first decision, the way to it. */
+export function Overview() {
+  const first = useQuery("/audit/logs", { query: { kind: "decision", limit: 1 } });
+  const [started, setStarted] = useState(false);
+  if (first.failure)
+    return (
+      <Page title={texts.title}>
+        <Failure failure={first.failure} retry={first.reload} />
+      </Page>
+    );
+  if (first.answer === undefined)
+    return (
+      <Page title={texts.title}>
+        <Loading />
+      </Page>
+    );
+  if (first.answer.data.length === 0 && !started)
+    return (
+      <FirstSteps
+        onDone={() => {
+          setStarted(true);
+        }}
+      />
+    );
+  return <Figures />;
+}
+
+function Figures() {
+  const { values, set } = useUrlState();
+  const range: Range = (Object.keys(HOURS) as Range[]).find((name) => name === values["range"]) ?? "24h";
+  // whole minutes, so that the address of the request changes once a minute at most
+  const [now, setNow] = useState(() => Math.ceil(Date.now() / 60_000) * 60_000);
+  const from = new Date(now - HOURS[range] * 3_600_000).toISOString();
+  const { answer, failure, reload } = useQuery("/analytics/dashboard", { query: { from }, every: 10_000 });
+  return (
+    <Page
+      title={texts.title}
+      actions={
+        <label class="row">
+          <span>{texts.range}</span>
+          <select
+            value={range}
+            onChange={({ currentTarget }) => {
+              setNow(Math.ceil(Date.now() / 60_000) * 60_000);
+              set({ range: currentTarget.value });
+            }}
+          >
+            {Object.entries(texts.ranges).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+      }
+    >
+      {failure && <Failure failure={failure} retry={reload} />}
+      {answer ? <Panels figures={answer.data} /> : !failure && <Loading />}
+    </Page>
+  );
+}
+
+const number = (value: number) => value.toLocaleString("en");
+
+function Panels({ figures }: { readonly figures: Dashboard }) {
+  const { from, to, requests, by_reason, by_resource, by_customer, sign_ins, users, sessions, latency } =
+    figures;
+  const audit = (more: Readonly<Record<string, string>>) =>
+    `/audit?${new URLSearchParams({ from, to, kind: "decision", ...more }).toString()}`;
+  const denials = by_reason.filter(({ decision }) => decision === "DENY");
+  return (
+    <>
+      <div class="cards">
+        <Figure title={texts.decisions} value={number(requests.total)} href={audit({})} />
+        <Figure title={texts.allowed} value={number(requests.allowed)} href={audit({ decision: "ALLOW" })} />
+        <Figure title={texts.denied} value={number(requests.denied)} href={audit({ decision: "DENY" })} />
+        <Figure
+          title={texts.signIns}
+          value={number(sign_ins.succeeded)}
+          note={texts.signInsFailed(number(sign_ins.failed))}
+          href={`/events?${new URLSearchParams({ from, to, type: "user.authenticated" }).toString()}`}
+        />
+        <Figure title={texts.activeUsers} value={number(users.active)} />
+        <Figure title={texts.sessions} value={number(sessions.active)} />
+        {latency && (
+          <Figure
+            title={texts.latency}
+            value={texts.milliseconds(latency.p99_ms)}
+            note={texts.percentiles(texts.milliseconds(latency.p50_ms), texts.milliseconds(latency.p95_ms))}
+          />
+        )}
+      </div>
+      <section class="card">
+        <h2>{texts.overTime}</h2>
+        <DecisionChart figures={figures} />
+      </section>
+      <div class="pair">
+        <section class="card">
+          <h2>{texts.byReason}</h2>
+          {denials.length === 0 && <p class="quiet">{texts.noDenials}</p>}
+          <Bars
+            rows={denials.map(({ reason, requests: count }) => ({
+              name: reason,
+              share: count / Math.max(requests.denied, 1),
+              text: number(count),
+              href: audit({ decision: "DENY", reason }),
+            }))}
+          />
+        </section>
+        <section class="card">
+          <h2>{texts.byResource}</h2>
+          <Bars
+            rows={by_resource.top.map(({ resource, requests: count, denied }) => ({
+              name: resource ?? texts.unknown,
+              share: denied / Math.max(count, 1),
+              text: texts.ofWhichDenied(number(count), number(denied)),
+              ...(resource !== null && { href: audit(recordsOf(resource)) }),
+            }))}
+          />
+        </section>
+        {by_customer && (
+          <section class="card">
+            <h2>{texts.byCustomer}</h2>
+            <Bars
+              rows={by_customer.top.map(({ customer_id: id, requests: count, denied }) => ({
+                name: id ?? texts.unknown,
+                share: denied / Math.max(count, 1),
+                text: texts.ofWhichDenied(number(count), number(denied)),
+                ...(id !== null && { href: audit({ customer_id: id }) }),
+              }))}
+            />
+          </section>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The records of a rule's target, such as `GET /orders/{id}`: the trail is searched by the path's beginning. */
+function recordsOf(resource: string): Readonly<Record<string, string>> {
+  const [, method = "*", pattern = resource] = /^(\S+) (\S+)$/.exec(resource) ?? [];
+  const literal = pattern.replace(/[{*].*$/, "");
+  return {
+    resource: literal === pattern ? pattern : `${literal}*`,
+    ...(method !== "*" && { action: method }),
+  };
+}
+
+interface FigureProps {
+  readonly title: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly href?: string;
+}
+
+function Figure({ title, value, note, href }: FigureProps) {
+  return (
+    <div class="card">
+      <div class="quiet">{title}</div>
+      <div class="figure">
+        {href === undefined ? (
+          value
+        ) : (
+          <Link href={href} aria-label={`${title}: ${value}`}>
+            {value}
+          </Link>
+        )}
+      </div>
+      {note !== undefined && <div class="quiet">{note}</div>}
+    </div>
+  );
+}
+
+interface Bar {
+  readonly name: string;
+  /** 0 to 1. */
+  readonly share: number;
+  readonly text: string;
+  readonly href?: string;
+}
+
+function Bars({ rows }: { readonly rows: readonly Bar[] }) {
+  return (
+    <ul class="bars">
+      {rows.map(({ name, share, text, href }) => (
+        <li key={name}>
+          <div class="row">
+            {href === undefined ? <code>{name}</code> : <Link href={href}>{name}</Link>}
+            <span class="numeric">{text}</span>
+          </div>
+          <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+            <rect width={share * 100} height="1" />
+          </svg>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,2 @@
+-- run by the image of PostgreSQL when the volume is new
+CREATE DATABASE sandbox;

@@ -1,0 +1,38 @@
+import type { Door } from "../decision/point/index.ts";
+import { delivered, encoder, type HttpAnswer } from "./answer.ts";
+import { originalHopByHop } from "./described.ts";
+import { checkOf, knownScheme, once, oneAddress, type SubRequest } from "./sub-request.ts";
+
+const METHOD = "x-forwarded-method";
+const TARGET = "x-forwarded-uri";
+const HOST = "x-forwarded-host";
+const SCHEME = "x-forwarded-proto";
+const ADDRESS = "x-forwarded-for";
+const SOURCES = new Set([
+  ...[METHOD, TARGET, HOST, SCHEME, ADDRESS],
+  ...["x-original-connection", "x-original-upgrade"],
+]);
+
+/**
+ * Traefik `forwardAuth`. It describes the request by its own headers, but hides `Connection` and `Upgrade`: another
+ * middleware removes both from the request, and says so by `X-Original-Connection` and `X-Original-Upgrade`. Where that
+ * is missing, a request may be a WebSocket handshake, and is refused.
+ */
+export const traefik: Door<SubRequest, HttpAnswer> = {
+  decode: (message, call) =>
+    checkOf(
+      message,
+      {
+        method: once(message, METHOD),
+        target: once(message, TARGET),
+        protocol: "",
+        host: once(message, HOST),
+        scheme: knownScheme(once(message, SCHEME)),
+        address: oneAddress(once(message, ADDRESS)),
+        hopByHop: originalHopByHop(message),
+      },
+      SOURCES,
+      call,
+    ),
+  encode: encoder({ of: delivered, lastResort: 500 }),
+};

@@ -1,0 +1,186 @@
+import type { GatewayConfig } from "../../config/index.ts";
+import type { PolicySource } from "../../decision/policies/policy-source.ts";
+import { PolicyStore } from "../../decision/policies/policy-store.ts";
+import type { Candidate } from "../../decision/policies/release.ts";
+import { isArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
+import {
+  RolloutController,
+  type RolloutChange,
+  type RolloutSettings,
+} from "../../decision/rollout/rollout-controller.ts";
+import { isShadowCountsMessage, ShadowCounter } from "../../decision/shadow/shadow-counter.ts";
+import type { RolloutReport } from "../../protocol/index.ts";
+import { every, type Job } from "../../runtime/every.ts";
+import type { CheckStatus } from "../../telemetry/check-status.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import { caseSensitive } from "./control-plane-link.ts";
+import { provisionsOf } from "./provisions.ts";
+import type { RolloutMemory } from "./rollout-memory.ts";
+
+/** A candidate, where it comes from, and for whom it decides. */
+export interface CandidateTerms {
+  /** Another key is another rollout, even of the same content. */
+  readonly key: string;
+  readonly source: PolicySource;
+  readonly settings: RolloutSettings;
+  /** A candidate that was taken back gets another try when the settings change. */
+  readonly retry: boolean;
+}
+
+export interface CandidateDependencies {
+  /** Puts a candidate in force on all workers at once, or takes it back (null). */
+  readonly publish: (candidate: Candidate | null) => Promise<void>;
+  /** Called after each change of the rollout. */
+  readonly changed: (change: RolloutChange) => void;
+  /** Absent: a restart forgets how far the rollout was. */
+  readonly memory?: RolloutMemory | undefined;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** The supervisor's part of a rollout: loads the candidate, and puts it in force on its terms. */
+export interface CandidatePublishing {
+  /** Follows other terms; `undefined` ends the rollout. Rejects if they cannot be published: nothing changes then. */
+  follow(terms: CandidateTerms | undefined): Promise<void>;
+  /** @returns whether the message was about the rollout */
+  take(message: unknown): boolean;
+  /** The candidate in force. */
+  inForce(): Candidate | undefined;
+  /** What the workers have counted, and whether the guard has taken the candidate back. */
+  progress(): Pick<RolloutReport, "samples" | "totals" | "shadow" | "taken_back">;
+  /** `undefined` if there is no rollout. */
+  status(): CheckStatus | undefined;
+  close(): void;
+}
+
+const CHECK_MS = 1_000;
+/** Before there are terms. */
+const NOBODY: RolloutSettings = {
+  ...{ mode: "shadow", percentage: 0, stickyBy: "user", steps: [], stepPauseMs: 0 },
+};
+/** Fits into a report. */
+const MAX_DETAIL = 500;
+
+export function createCandidatePublishing(
+  config: GatewayConfig,
+  { publish, changed, memory, metrics, log }: CandidateDependencies,
+): CandidatePublishing {
+  const controller = new RolloutController(NOBODY, {
+    publish,
+    changed(change) {
+      keep();
+      changed(change);
+    },
+    metrics,
+    log,
+  });
+  const keep = () => {
+    memory?.keep(terms, controller.state);
+  };
+  const shadow = new ShadowCounter();
+  /** The metrics of policy sets are for the gateway's own. */
+  const unseen = createMetrics();
+  let terms: CandidateTerms | undefined;
+  let store: PolicyStore | undefined;
+  let checking: Job | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  async function watch(next: CandidateTerms | undefined): Promise<void> {
+    store?.close();
+    store = undefined;
+    if (next === undefined) return;
+    const opened = new PolicyStore(
+      {
+        source: next.source,
+        policySet: config.policies.policy_set,
+        refreshIntervalMs: config.policies.refresh_interval,
+        caseSensitive: caseSensitive(config),
+        provisions: provisionsOf(config),
+        whileAbsent: "there is no candidate",
+        whenLoaded: "candidate loaded",
+      },
+      { metrics: unseen, log },
+    );
+    opened.beforeChange(async (set) => {
+      // it may have been replaced while it was being read
+      if (store !== opened || terms === undefined) return;
+      await controller.offer(set, memory?.recall(terms, set.digest));
+      keep();
+    });
+    store = opened;
+    await opened.start();
+  }
+
+  async function change(next: CandidateTerms | undefined): Promise<void> {
+    const before = terms;
+    const isOther = next?.key !== before?.key;
+    terms = next;
+    try {
+      // first, so that another candidate is never in force under the settings of the one before
+      if (isOther) {
+        await watch(undefined);
+        await controller.stop();
+        shadow.clear();
+      }
+      if (next === undefined) {
+        keep();
+        return;
+      }
+      checking ??= every(CHECK_MS, () => controller.check(), {
+        what: "change the rollout",
+        log,
+        level: "error",
+      });
+      await controller.apply(next.settings, { retry: isOther || next.retry });
+      if (!isOther) keep();
+      if (isOther) await watch(next);
+    } catch (error) {
+      terms = before;
+      throw error;
+    }
+  }
+
+  return {
+    follow(next) {
+      const done = turn.then(() => change(next));
+      turn = done.catch(() => undefined);
+      return done;
+    },
+    take(message) {
+      if (isArmCountsMessage(message)) controller.take(message);
+      else if (isShadowCountsMessage(message)) {
+        if (message.candidate === controller.inForce?.set.digest) shadow.add(message);
+      } else return false;
+      return true;
+    },
+    inForce: () => controller.inForce,
+    progress() {
+      const { window, totals, takenBack } = controller;
+      return {
+        samples: window,
+        // nothing is compared over the whole time
+        totals: {
+          stable: { ...totals.stable, heaviest: [] },
+          candidate: { ...totals.candidate, heaviest: [] },
+        },
+        shadow: shadow.candidate === undefined ? null : shadow.counts,
+        taken_back: takenBack
+          ? { cause: takenBack.cause, detail: takenBack.detail.slice(0, MAX_DETAIL) }
+          : null,
+      };
+    },
+    status() {
+      if (store === undefined) return undefined;
+      const loaded = store.status();
+      const course = controller.status();
+      // a candidate that is missing is not a reason to send no requests here: the stable set decides
+      if (course === undefined || store.failing) return { ok: true, detail: `candidate: ${loaded.detail}` };
+      return course;
+    },
+    close() {
+      store?.close();
+      void checking?.close();
+    },
+  };
+}

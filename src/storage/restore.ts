@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { errorCode } from "../runtime/error-code.ts";
+import { errorMessage } from "../text/index.ts";
+import {
+  BACKUP,
+  backupManifest,
+  copyDurably,
+  copyTree,
+  syncPath,
+  writeDurably,
+  type BackupManifest,
+} from "./backup-files.ts";
+import { startEmbeddedPostgres, type StorageLog } from "./embedded-postgres.ts";
+import { prepareBinaries } from "./postgres-binaries.ts";
+import { hasCluster } from "./postgres-cluster.ts";
+import { openHome } from "./postgres-home.ts";
+
+export interface RestoreOptions {
+  /** The folder that {@link backUp} has written. */
+  readonly source: string;
+  /** A data directory without embedded databases. */
+  readonly dataDirectory: string;
+  /** Where the encryption key belongs, if the backup has one. */
+  readonly keyFile: string;
+  readonly log: StorageLog;
+}
+
+/**
+ * Restores embedded databases from a backup into a data directory that has none. An interrupted restore leaves nothing that looks
+ * like a database. At the end, the server is started once: it recovers to the moment of the backup.
+ *
+ * @throws Error that says what to do, if the folder is no backup, the data directory is in use, or the server cannot recover
+ */
+export async function restore({
+  source,
+  dataDirectory,
+  keyFile,
+  log,
+}: RestoreOptions): Promise<BackupManifest> {
+  const manifest = await readManifest(source);
+  if (await hasCluster(dataDirectory))
+    throw new Error(
+      `\`${resolve(dataDirectory)}\` has a database already: name another data directory, or move it away`,
+    );
+  const home = await openHome(dataDirectory, log);
+  const { major } = await prepareBinaries(home, log);
+  if (major !== manifest.postgres)
+    throw new Error(
+      `the backup is of PostgreSQL ${manifest.postgres}, but this is PostgreSQL ${major}: restore it with the version of Gatehouse that wrote it`,
+    );
+  if (manifest.encryption_key) await restoreKey(join(source, BACKUP.key), keyFile);
+  const fresh = join(home.path, `cluster.${process.pid}.${randomBytes(4).toString("hex")}`);
+  const cluster = join(home.path, "cluster");
+  const { uid, gid } = home.user;
+  try {
+    await mkdir(fresh);
+    await chmod(fresh, uid === undefined ? 0o700 : 0o711);
+    await copyTree(join(source, BACKUP.data), join(fresh, "data"), undefined, async (path) => {
+      if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+    });
+    if (!(await copyDurably(join(source, BACKUP.passwords), join(fresh, "passwords.json"))))
+      throw new Error(`\`${source}\` lacks \`${BACKUP.passwords}\`: it is not a whole backup`);
+    await syncPath(fresh);
+    await rename(fresh, cluster);
+    await syncPath(home.path);
+    await recover(dataDirectory, log).catch(async (error: unknown) => {
+      await rename(cluster, fresh);
+      throw error;
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  return manifest;
+}
+
+/** Starts the server once, which replays the log up to the moment of the backup, and stops it. */
+async function recover(dataDirectory: string, log: StorageLog): Promise<void> {
+  const server = await startEmbeddedPostgres({
+    dataDirectory,
+    databases: [],
+    create: false,
+    log,
+    keepRunning: false,
+  });
+  await server.close();
+}
+
+async function readManifest(source: string): Promise<BackupManifest> {
+  const path = join(source, BACKUP.manifest);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR") throw error;
+    throw new Error(`\`${source}\` is not a whole backup: it has no \`${BACKUP.manifest}\``, {
+      cause: error,
+    });
+  }
+  try {
+    return backupManifest.parse(JSON.parse(text));
+  } catch (error) {
+    throw new Error(`\`${path}\` cannot be read by this version: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** The key comes before the databases: a start between the two would make another one. */
+async function restoreKey(from: string, to: string): Promise<void> {
+  const key = await readFile(from);
+  const known = await readFile(to).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (known === undefined) await writeDurably(to, key);
+  else if (!known.equals(key))
+    throw new Error(`\`${to}\` is another encryption key than the backup's: move it away`);
+}

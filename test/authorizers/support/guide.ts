@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+export function guideText(page: string): string {
+  return readFileSync(new URL(`../../../docs/deployment/${page}.md`, import.meta.url), "utf8");
+}
+
+/** @returns the block of that language in docs/deployment, of which there is one */
+export function guideBlock(page: string, language: string): string {
+  const text = guideText(page);
+  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === language);
+  assert.equal(blocks.length, 1, `${page}.md has one block of ${language}`);
+  return blocks[0]?.[2] ?? "";
+}
+
+/** Replaces each text, which must be there. */
+export function withPlaces(block: string, places: Readonly<Record<string, string>>): string {
+  return Object.entries(places).reduce((text, [written, used]) => {
+    assert.ok(text.includes(written), `the guide has \`${written}\``);
+    return text.replaceAll(written, used);
+  }, block);
+}

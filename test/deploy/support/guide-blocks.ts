@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { guideText, withPlaces } from "../../authorizers/support/guide.ts";
+
+const run = promisify(execFile);
+
+/** The blocks of commands of a page in docs/deployment, in their order. */
+export function commandBlocks(page: string): readonly string[] {
+  return [...guideText(page).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+}
+
+/**
+ * Runs commands of a guide as they are written there, except for places. The requests that it makes with `curl -i` must be
+ * answered as the comments say: `# 401`.
+ *
+ * @param options.prelude - shell functions that stand for programs which are not here
+ */
+export async function runCommands(
+  commands: string,
+  options: {
+    readonly places?: Readonly<Record<string, string>>;
+    readonly prelude?: string;
+    readonly cwd: string;
+    readonly env?: NodeJS.ProcessEnv;
+  },
+): Promise<string> {
+  const { places = {}, prelude = "", cwd, env = process.env } = options;
+  const script = `${prelude}\n${withPlaces(commands, places)}`;
+  // with a socket as standard input it would read the files of an interactive shell
+  const { stdout } = await run("bash", ["--norc", "-euo", "pipefail", "-c", script], {
+    cwd,
+    env,
+    maxBuffer: 1e8,
+  });
+  const expected = [...commands.matchAll(/^curl -\w*i.*# (\d{3})\b/gm)].map(([, status]) => status);
+  const answered = [...stdout.matchAll(/HTTP\/[\d.]+ (\d{3})/g)].map(([, status]) => status);
+  assert.deepEqual(answered, expected, stdout);
+  return stdout;
+}

@@ -1,0 +1,41 @@
+import { spawn, type ChildProcess, type SpawnOptionsWithoutStdio } from "node:child_process";
+import { once } from "node:events";
+import { eventually, Hopeless } from "../../support/eventually.ts";
+
+/** What a test has started, so that all of it ends with the test. */
+export class Processes {
+  readonly #children: ChildProcess[] = [];
+
+  /**
+   * Starts a program, and waits until it is ready.
+   *
+   * @param isReady - is given what it has printed; may throw until then
+   */
+  async start(
+    program: string,
+    args: readonly string[],
+    options: SpawnOptionsWithoutStdio,
+    isReady: (printed: string) => unknown,
+  ): Promise<{ printed(): string }> {
+    const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    this.#children.push(child);
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+    await eventually(`${args.slice(0, 3).join(" ")} is ready`, async () => {
+      if (child.exitCode !== null) throw new Hopeless(`it ended: ${printed}`);
+      return Boolean(await isReady(printed));
+    });
+    return { printed: () => printed };
+  }
+
+  /** Ends them, the last one first. */
+  async stop(): Promise<void> {
+    for (const child of this.#children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exit = once(child, "exit");
+      child.kill("SIGTERM");
+      await exit;
+    }
+  }
+}

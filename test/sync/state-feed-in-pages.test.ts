@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import type { StateAnswer } from "../../src/protocol/index.ts";
+import { ControlPlaneError, StateFeed, type StateChange } from "../../src/sync/index.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+
+const suspended = (id: string): StateAnswer["customers"][number] => ({
+  ...{ id, status: "suspended", policy_sets: [] },
+  authentication: { mfa_required: false, allowed_email_domains: [], allowed_ip_ranges: [] },
+});
+const pageOf = (cursor: string, customer: string, more: boolean, first = false): StateAnswer => ({
+  ...{ cursor, complete: first, customers: [suspended(customer)], customers_deleted: [] },
+  ...{ sessions_ended: [{ session_id: `ses_${customer}`, until: "2100-01-01T00:00:00Z" }] },
+  ...{ users: [], policy_sets: [] },
+  ...(more && { more }),
+});
+
+describe("following: a complete state in pages", () => {
+  let script: (StateAnswer | Error)[];
+  let asked: (string | undefined)[];
+  let now: number;
+  let feed: StateFeed;
+  let changes: StateChange[];
+  let ended: () => void;
+
+  function follow(...answers: (StateAnswer | Error)[]): Promise<void> {
+    [script, asked, changes, now] = [answers, [], [], 1_000_000];
+    const over = new Promise<void>((resolve) => (ended = resolve));
+    feed = new StateFeed(
+      { maxStaleMs: 60_000 },
+      {
+        client: {
+          state: (after) => {
+            asked.push(after);
+            const answer = script.shift();
+            if (answer === undefined) {
+              ended();
+              return new Promise(() => undefined);
+            }
+            return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+          },
+        },
+        metrics: createMetrics(),
+        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+        clock: () => now,
+        sleep: () => Promise.resolve(),
+      },
+    );
+    feed.onChange((change) => changes.push(change));
+    return over;
+  }
+  afterEach(() => {
+    feed.close();
+  });
+  const status = (id: string) => feed.current?.customer(id)?.status;
+
+  it("is in force when its last page has arrived, and is awaited by the start", async () => {
+    const over = follow(pageOf("p1", "a", true, true), pageOf("p2", "b", true), pageOf("c1", "c", false));
+    await feed.start();
+    assert.deepEqual(["a", "b", "c"].map(status), ["suspended", "suspended", "suspended"]);
+    await over;
+    assert.deepEqual(asked, [undefined, "p1", "p2", "c1"]);
+    assert.deepEqual(
+      changes.map(({ complete, sessions }) => [complete, sessions]),
+      [[true, ["ses_a", "ses_b", "ses_c"]]],
+    );
+  });
+
+  it("is nothing as long as a page is missing, and goes on where it stopped", async () => {
+    const failure = new ControlPlaneError("UNREACHABLE", "away");
+    const over = follow(pageOf("p1", "a", true, true), failure, failure, pageOf("c1", "b", false));
+    await feed.start();
+    assert.equal(feed.current, undefined);
+    assert.equal(feed.status().ok, false);
+    await over;
+    assert.deepEqual(asked, [undefined, "p1", "p1", "p1", "c1"]);
+    assert.deepEqual(["a", "b"].map(status), ["suspended", "suspended"]);
+  });
+
+  it("begins anew where the control plane does, and keeps nothing of the pages before", async () => {
+    const over = follow(
+      pageOf("p1", "a", true, true),
+      pageOf("p9", "b", true, true),
+      pageOf("c1", "c", false),
+    );
+    await feed.start();
+    await over;
+    assert.deepEqual(["a", "b", "c"].map(status), [undefined, "suspended", "suspended"]);
+    assert.deepEqual(changes[0]?.sessions, ["ses_b", "ses_c"]);
+  });
+
+  it("replaces the state in force at once, and does not make that younger meanwhile", async () => {
+    const over = follow(
+      { ...pageOf("c1", "old", false, true) },
+      // the changes since are too many
+      pageOf("p1", "a", true, true),
+      new ControlPlaneError("UNREACHABLE", "away"),
+    );
+    await feed.start();
+    now += 50_000;
+    await over;
+    assert.deepEqual([status("old"), status("a")], ["suspended", undefined]);
+    now += 10_000;
+    assert.equal(feed.current, undefined, "pages are no news of what is in force");
+  });
+
+  it("takes what follows it for changes", async () => {
+    const over = follow(pageOf("p1", "a", true, true), pageOf("c1", "b", false), pageOf("c2", "c", false));
+    await feed.start();
+    await over;
+    assert.deepEqual(["a", "b", "c"].map(status), ["suspended", "suspended", "suspended"]);
+    assert.deepEqual(
+      changes.map(({ complete }) => complete),
+      [true, false],
+    );
+  });
+});
