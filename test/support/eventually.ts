@@ -26,5 +26,6 @@ export async function eventually<T>(
     }
     await delay(Math.min(250, Math.max(25, (Date.now() - start) / 10)));
   }
-  throw new Error(`${what} did not come true within ${boundMs} ms`, { cause: last });
+  const why = last instanceof Error ? `: ${last.message}` : "";
+  throw new Error(`${what} did not come true within ${boundMs} ms${why}`, { cause: last });
 }

@@ -2,8 +2,14 @@
 export const RESULTS = "coverage/results";
 /** Ending of files there that say which tests were left out, and why. */
 export const LEFT_OUT = ".left-out";
-/** How many of the slowest tests are told. */
+/** How many of the slowest tests and files are told. */
 export const SLOWEST = 10;
+
+/** A test or a file, and how long it took. */
+export interface Timed {
+  readonly title: string;
+  readonly ms: number;
+}
 
 /** What one run of mocha came to. */
 export interface Results {
@@ -11,5 +17,7 @@ export interface Results {
   readonly failures: number;
   /** Title, message and a bit of the stack of each failure. */
   readonly failed: readonly string[];
-  readonly slowest: readonly { readonly title: string; readonly ms: number }[];
+  readonly slowest: readonly Timed[];
+  /** Every file, by the time of its tests and hooks together, the longest first. */
+  readonly files: readonly Timed[];
 }

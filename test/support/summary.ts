@@ -7,10 +7,15 @@ const runs = globSync(`${RESULTS}/*.json`).map((file) => JSON.parse(readFileSync
 const sum = (key: "passes" | "failures") => runs.reduce((total, run) => total + run[key], 0);
 
 if (!process.argv.includes("--totals")) {
-  const slowest = runs.flatMap((run) => run.slowest).sort((a, b) => b.ms - a.ms);
-  process.stdout.write("\nthe slowest tests\n");
-  for (const { title, ms } of slowest.slice(0, SLOWEST))
-    process.stdout.write(`${(ms / 1000).toFixed(1).padStart(6)} s  ${title}\n`);
+  for (const [what, key] of [
+    ["tests", "slowest"],
+    ["files", "files"],
+  ] as const) {
+    const slowest = runs.flatMap((run) => run[key]).sort((a, b) => b.ms - a.ms);
+    process.stdout.write(`\nthe slowest ${what}\n`);
+    for (const { title, ms } of slowest.slice(0, SLOWEST))
+      process.stdout.write(`${(ms / 1000).toFixed(1).padStart(6)} s  ${title}\n`);
+  }
   for (const file of globSync(`${RESULTS}/*${LEFT_OUT}`).sort())
     process.stdout.write(`\nLEFT OUT ${readFileSync(file, "utf8")}`);
   for (const failure of runs.flatMap((run) => run.failed)) process.stdout.write(`\n${failure}\n`);
