@@ -592,6 +592,22 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["readEvents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/analytics/users": {
         readonly parameters: {
             readonly query?: never;
@@ -1229,7 +1245,7 @@ export interface components {
             readonly success: false;
             readonly error: {
                 /** @enum {string} */
-                readonly code: "MALFORMED_JSON" | "INVALID_PARAMETER" | "INVALID_STATE" | "MALFORMED_REQUEST" | "REQUEST_TIMEOUT" | "HEADERS_TOO_LARGE" | "UNAUTHORIZED" | "API_KEY_EXPIRED" | "API_KEY_ROLLED" | "API_KEY_REVOKED" | "WRONG_ENVIRONMENT" | "INVALID_CREDENTIALS" | "INVALID_LINK" | "INVALID_CODE" | "INVALID_REFRESH_TOKEN" | "SESSION_ENDED" | "INSUFFICIENT_SCOPE" | "INSUFFICIENT_ROLE" | "CUSTOMER_KEY_NOT_ALLOWED" | "ADDRESS_NOT_ALLOWED" | "CSRF_TOKEN_INVALID" | "CUSTOMER_SUSPENDED" | "USER_SUSPENDED" | "POLICY_VIOLATED" | "NOT_FOUND" | "INVALID_CUSTOMER" | "POLICY_NOT_FOUND" | "POLICY_SET_NOT_FOUND" | "ROLLOUT_NOT_FOUND" | "USER_NOT_FOUND" | "SESSION_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "API_KEY_NOT_FOUND" | "CLIENT_NOT_FOUND" | "DASHBOARD_USER_NOT_FOUND" | "ERASURE_NOT_FOUND" | "PERSON_NOT_FOUND" | "IDP_NOT_CONFIGURED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "DUPLICATE" | "INVALID_TRANSITION" | "VERSION_IMMUTABLE" | "IDEMPOTENCY_CONFLICT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RETURN_URL_NOT_ALLOWED" | "IDP_UNREACHABLE" | "TARGET_NOT_ALLOWED" | "POLICY_SET_INVALID" | "POLICY_SET_NOT_ACTIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "IDP_FAILED" | "SERVICE_UNAVAILABLE";
+                readonly code: "MALFORMED_JSON" | "INVALID_PARAMETER" | "INVALID_STATE" | "MALFORMED_REQUEST" | "REQUEST_TIMEOUT" | "HEADERS_TOO_LARGE" | "UNAUTHORIZED" | "API_KEY_EXPIRED" | "API_KEY_ROLLED" | "API_KEY_REVOKED" | "WRONG_ENVIRONMENT" | "INVALID_CREDENTIALS" | "INVALID_LINK" | "INVALID_CODE" | "INVALID_REFRESH_TOKEN" | "SESSION_ENDED" | "INSUFFICIENT_SCOPE" | "INSUFFICIENT_ROLE" | "CUSTOMER_KEY_NOT_ALLOWED" | "ADDRESS_NOT_ALLOWED" | "CSRF_TOKEN_INVALID" | "CUSTOMER_SUSPENDED" | "USER_SUSPENDED" | "POLICY_VIOLATED" | "NOT_FOUND" | "INVALID_CUSTOMER" | "POLICY_NOT_FOUND" | "POLICY_SET_NOT_FOUND" | "ROLLOUT_NOT_FOUND" | "USER_NOT_FOUND" | "SESSION_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "API_KEY_NOT_FOUND" | "CLIENT_NOT_FOUND" | "DASHBOARD_USER_NOT_FOUND" | "ERASURE_NOT_FOUND" | "PERSON_NOT_FOUND" | "IDP_NOT_CONFIGURED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "DUPLICATE" | "INVALID_TRANSITION" | "VERSION_IMMUTABLE" | "IDEMPOTENCY_CONFLICT" | "PRECONDITION_FAILED" | "CURSOR_EXPIRED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RETURN_URL_NOT_ALLOWED" | "IDP_UNREACHABLE" | "TARGET_NOT_ALLOWED" | "POLICY_SET_INVALID" | "POLICY_SET_NOT_ACTIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "IDP_FAILED" | "SERVICE_UNAVAILABLE";
                 readonly message: string;
                 readonly details: Record<string, never>;
             };
@@ -2741,6 +2757,19 @@ export interface components {
             readonly success: true;
             readonly data: readonly components["schemas"]["Event"][];
             readonly pagination: components["schemas"]["Pagination"];
+            readonly meta: components["schemas"]["Meta"];
+        };
+        readonly EventFeed: {
+            readonly events: readonly components["schemas"]["Event"][];
+            /** @description The `after` of the next call. */
+            readonly cursor: string;
+            /** @description There may be more already: continue at once, even if `events` is empty. */
+            readonly more: boolean;
+        };
+        readonly EventFeedResponse: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["EventFeed"];
             readonly meta: components["schemas"]["Meta"];
         };
         readonly UserActivity: {
@@ -5184,6 +5213,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    readonly readEvents: {
+        readonly parameters: {
+            readonly query?: {
+                readonly after?: string;
+                readonly limit?: number;
+                readonly type?: "user.authenticated" | "user.authentication_failed" | "user.logged_out" | "user.deleted" | "session.revoked" | "policy.violated" | "policy.updated" | "policy_set.published" | "policy_set.rollout_started" | "policy_set.rollout_changed" | "policy_set.rollout_promoted" | "policy_set.rollout_aborted" | "customer.created" | "customer.updated" | "customer.suspended" | "api_key.created" | "api_key.revoked" | "gateway.lost" | "gateway.diverged" | "gateway.lagging" | "gateway.recovered" | "authentication" | "session" | "policy" | "policy_set" | "customer" | "api_key" | "gateway";
+                readonly customer_id?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Follow events */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EventFeedResponse"];
                 };
             };
         };

@@ -74,6 +74,10 @@ export const ERROR_CODES = {
     status: 412,
     message: "the resource has changed: its ETag does not match `If-Match`",
   },
+  CURSOR_EXPIRED: {
+    status: 410,
+    message: "events after this cursor may be missing; read the feed from the beginning, or from `latest`",
+  },
   PAYLOAD_TOO_LARGE: { status: 413, message: "the request is too large" },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
