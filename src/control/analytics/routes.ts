@@ -64,7 +64,7 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       tenancy: "handler",
       errors: ["INVALID_CUSTOMER", "CURSOR_EXPIRED"],
       path: "/events",
-      operation: "readEvents",
+      operation: "getEventFeed",
       summary: "Follow events",
       description: FEED,
       query: feedQuery,

@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   NOT_FOUND: { status: 404, message: "no resource at this path" },
   INVALID_CUSTOMER: { status: 404, message: "the customer does not exist" },
   POLICY_NOT_FOUND: { status: 404, message: "the policy does not exist" },
+  BULK_ASSIGNMENT_NOT_FOUND: { status: 404, message: "the assignment to many customers does not exist" },
   POLICY_SET_NOT_FOUND: { status: 404, message: "the policy set or its version does not exist" },
   ROLLOUT_NOT_FOUND: { status: 404, message: "the policy set has had no rollout" },
   USER_NOT_FOUND: { status: 404, message: "the user does not exist" },

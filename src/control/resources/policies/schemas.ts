@@ -17,7 +17,7 @@ import { POLICY_STATUSES, POLICY_TYPES } from "./store.ts";
 export const policyPath = z.object({ id: pathId() });
 export const assignmentPath = z.object({ id: pathId(), policy_id: pathId() });
 
-const VIOLATIONS = [
+export const VIOLATIONS = [
   "MFA_REQUIRED",
   "SESSION_TOO_OLD",
   "EMAIL_DOMAIN_NOT_ALLOWED",
