@@ -1217,7 +1217,7 @@ export interface components {
         };
         readonly Warning: {
             /** @enum {string} */
-            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
+            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "POLICY_NOT_ASSIGNED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
             readonly message: string;
             /** @description The policy that requires it. */
             readonly policy_id?: string;
@@ -1496,6 +1496,13 @@ export interface components {
              * @default []
              */
             readonly policy_ids?: readonly string[];
+        };
+        readonly CustomerResponseWithWarnings: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["Customer"];
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            readonly meta: components["schemas"]["Meta"];
         };
         readonly CustomerResponse: {
             /** @constant */
@@ -2028,7 +2035,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2055,7 +2062,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2076,7 +2083,7 @@ export interface components {
         readonly PolicyUpdate: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -2103,7 +2110,7 @@ export interface components {
         readonly PolicyPatch: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -3968,7 +3975,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CustomerResponse"];
+                    readonly "application/json": components["schemas"]["CustomerResponseWithWarnings"];
                 };
             };
         };

@@ -16,6 +16,7 @@ import {
 } from "../../platform/frame/route.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { assignmentRoutes } from "./assignment-routes.ts";
+import { lockFlagOfNewCustomers } from "./of-new-customers.ts";
 import { warningsOfPolicy } from "./provider-warnings.ts";
 import {
   deletedPolicy,
@@ -175,6 +176,7 @@ async function change(
   unit: UnitOfWork,
   given: (row: PolicyRow) => PolicyUpdate,
 ): Promise<Answer> {
+  if ("assign_to_new_customers" in call.body) await lockFlagOfNewCustomers(unit.trx);
   const row = await lockPolicy(unit.trx, params.id);
   call.ifMatch(etagOf(row));
   const after = await changePolicy(unit, row, given(row));
