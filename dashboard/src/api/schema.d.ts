@@ -1297,7 +1297,7 @@ export interface components {
         };
         readonly Warning: {
             /** @enum {string} */
-            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
+            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "POLICY_NOT_ASSIGNED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
             readonly message: string;
             /** @description The policy that requires it. */
             readonly policy_id?: string;
@@ -1576,6 +1576,13 @@ export interface components {
              * @default []
              */
             readonly policy_ids?: readonly string[];
+        };
+        readonly CustomerResponseWithWarnings: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["Customer"];
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            readonly meta: components["schemas"]["Meta"];
         };
         readonly CustomerResponse: {
             /** @constant */
@@ -2108,7 +2115,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2135,7 +2142,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2156,7 +2163,7 @@ export interface components {
         readonly PolicyUpdate: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -2183,7 +2190,7 @@ export interface components {
         readonly PolicyPatch: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -4150,7 +4157,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CustomerResponse"];
+                    readonly "application/json": components["schemas"]["CustomerResponseWithWarnings"];
                 };
             };
         };
