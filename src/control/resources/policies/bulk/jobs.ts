@@ -143,7 +143,8 @@ async function change(
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     // deleted since the batch has begun
-    if (error.code === "VALIDATION_FAILED") throw new Ends("the policy was deleted");
+    const policy: unknown = await unit.trx("policies").where({ id: policy_id }).first("id");
+    if (policy === undefined) throw new Ends("the policy was deleted");
     return { code: error.code, message: error.message };
   }
 }

@@ -4,7 +4,7 @@ import { readPage } from "../../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../../../platform/frame/route.ts";
 import { newId } from "../../../platform/ids.ts";
 import { namedActor } from "../../../platform/named-actor.ts";
-import { requireActiveSet } from "../service.ts";
+import { requireActiveSet } from "../required-sets.ts";
 import { requirePolicy } from "../store.ts";
 import { bulk, bulkAnswer, bulkList, bulkPath, newBulk } from "./schemas.ts";
 import { requireBulk, selected, type BulkRow } from "./store.ts";
