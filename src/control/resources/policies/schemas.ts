@@ -27,12 +27,10 @@ export const VIOLATIONS = [
 const status = z
   .enum(POLICY_STATUSES)
   .meta({ description: "An inactive policy stays assigned but is not enforced." });
-const assignToNew = z
-  .boolean()
-  .meta({
-    description:
-      "Whether it is assigned to each customer that is created from now on; at most 20 policies are.",
-  });
+const assignToNew = z.boolean().meta({
+  description:
+    "Whether it is assigned to each customer that is created from now on; at most 20 policies are.",
+});
 const fields = { name: nameText(), description: longText(), assign_to_new_customers: assignToNew };
 const ofNew = {
   name: fields.name,
