@@ -5,12 +5,18 @@ export function guideText(page: string): string {
   return readFileSync(new URL(`../../../docs/deployment/${page}.md`, import.meta.url), "utf8");
 }
 
+/** @returns the blocks of that language in docs/deployment, in their order */
+export function guideBlocks(page: string, language: string): readonly string[] {
+  return [...guideText(page).matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, text = ""]) =>
+    name === language ? [text] : [],
+  );
+}
+
 /** @returns the block of that language in docs/deployment, of which there is one */
 export function guideBlock(page: string, language: string): string {
-  const text = guideText(page);
-  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, name]) => name === language);
+  const blocks = guideBlocks(page, language);
   assert.equal(blocks.length, 1, `${page}.md has one block of ${language}`);
-  return blocks[0]?.[2] ?? "";
+  return blocks[0] ?? "";
 }
 
 /** Replaces each text, which must be there. */

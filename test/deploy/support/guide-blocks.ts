@@ -1,14 +1,25 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { guideText, withPlaces } from "../../authorizers/support/guide.ts";
+import { guideBlocks, withPlaces } from "../../authorizers/support/guide.ts";
 
 const run = promisify(execFile);
 
 /** The blocks of commands of a page in docs/deployment, in their order. */
 export function commandBlocks(page: string): readonly string[] {
-  return [...guideText(page).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  return guideBlocks(page, "sh");
 }
+
+/**
+ * `npx gatehouse` as a shell function, for a script whose first two parameters are Node.js and the program. The command takes
+ * the shell's place unless something follows it, so that who ends the shell ends it.
+ */
+export const NPX = `npx() {
+  [ "$1" = gatehouse ] || return 1
+  shift
+  exec "\${NODE}" "\${CLI}" "$@"
+}
+NODE=$1 CLI=$2`;
 
 /**
  * Runs commands of a guide as they are written there, except for places. The requests that it makes with `curl -i` must be

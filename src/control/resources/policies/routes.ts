@@ -16,6 +16,7 @@ import {
 } from "../../platform/frame/route.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { assignmentRoutes } from "./assignment-routes.ts";
+import { bulkRoutes } from "./bulk/routes.ts";
 import { lockFlagOfNewCustomers } from "./of-new-customers.ts";
 import { warningsOfPolicy } from "./provider-warnings.ts";
 import {
@@ -44,7 +45,7 @@ const common = { tag: "Policies", group: "management" } as const;
 
 /** Policies, and their assignment to customers. */
 export function policyRoutes(context: ControlContext): Route[] {
-  return [...ownRoutes(context), ...assignmentRoutes(context)];
+  return [...ownRoutes(context), ...assignmentRoutes(context), ...bulkRoutes(context)];
 }
 
 function ownRoutes({ db }: ControlContext): Route[] {
