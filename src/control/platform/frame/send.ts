@@ -138,9 +138,11 @@ async function* inEnvelope(
   yield after ?? "";
 }
 
-/** The reader closed the connection; failures on our side have another code. */
+/** The reader closed the connection, in the meantime or before anything was sent; failures on our side have other codes. */
+const CLIENT_GONE: readonly unknown[] = ["ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_UNABLE_TO_PIPE"];
+
 function isClientGone(error: unknown): boolean {
-  return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
+  return CLIENT_GONE.includes(errorCode(error));
 }
 
 /** Whether the client has what it would be sent. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Router } from "express";
 import { ApiError } from "../../../../src/control/platform/errors.ts";
 import { readRoute, type Route } from "../../../../src/control/platform/frame/route.ts";
 import type { ControlContext } from "../../../../src/control/platform/context.ts";
@@ -10,7 +11,13 @@ describe("an answer of lines that breaks off", () => {
   let logged: [level: string, fields: object, message: string][];
   let fails: boolean;
 
+  let first: Promise<unknown>;
+  let asked: number;
+  /** Responses that are complete, or whose client has left. */
+  let ended: number;
   async function* lines() {
+    asked += 1;
+    await first;
     for (let index = 0; ; index += 1) {
       if (index === 20 && fails) throw new Error("the database is away");
       yield { index, text: "x".repeat(10_000) };
@@ -38,11 +45,18 @@ describe("an answer of lines that breaks off", () => {
   }
 
   before(async () => {
-    api = await startControl({ routes });
+    const counting = Router().use((_request, response, next) => {
+      response.once("close", () => (ended += 1));
+      next();
+    });
+    api = await startControl({ routes, beside: () => [counting] });
   });
   beforeEach(() => {
+    ended = 0;
     logged = [];
     fails = false;
+    asked = 0;
+    first = Promise.resolve();
   });
   after(() => api.close());
 
@@ -66,6 +80,23 @@ describe("an answer of lines that breaks off", () => {
     assert.deepEqual([level, message], ["info", "the client disconnected during an export"]);
     assert.deepEqual(Object.keys(fields ?? {}), ["request_id"]);
     assert.equal(logged.length, 1);
+  });
+
+  it("is a line of information where its client has left before there is anything to send", async () => {
+    const found = Promise.withResolvers<null>();
+    first = found.promise;
+    const gone = new AbortController();
+    const answer = ask(gone.signal);
+    await eventually("it to begin", () => asked === 1);
+    gone.abort();
+    await assert.rejects(answer);
+    await eventually("the server to notice", () => ended === 1);
+    found.resolve(null);
+    await eventually("the line", () => logged.length > 0);
+    assert.deepEqual(
+      logged.map(([level, , message]) => [level, message]),
+      [["info", "the client disconnected during an export"]],
+    );
   });
 
   it("is an error, with its cause, where something else went wrong", async () => {
