@@ -7,7 +7,14 @@ const run = promisify(execFile);
 
 /** The blocks of commands of a page in docs/deployment, in their order. */
 export function commandBlocks(page: string): readonly string[] {
-  return [...guideText(page).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  return blocksOf(guideText(page), "sh");
+}
+
+/** The blocks of a language in a page, in their order. */
+export function blocksOf(text: string, language: "sh" | "yaml"): readonly string[] {
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, name]) => name === language)
+    .map(([, , block = ""]) => block);
 }
 
 /**
