@@ -5,11 +5,16 @@ export function guideText(page: string): string {
   return readFileSync(new URL(`../../../docs/deployment/${page}.md`, import.meta.url), "utf8");
 }
 
+/** The blocks of a language in a page, in their order. */
+export function blocksOf(text: string, language: string): readonly string[] {
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, block = ""]) =>
+    name === language ? [block] : [],
+  );
+}
+
 /** @returns the blocks of that language in docs/deployment, in their order */
 export function guideBlocks(page: string, language: string): readonly string[] {
-  return [...guideText(page).matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, name, text = ""]) =>
-    name === language ? [text] : [],
-  );
+  return blocksOf(guideText(page), language);
 }
 
 /** @returns the block of that language in docs/deployment, of which there is one */
