@@ -44,8 +44,17 @@ export async function runCommands(
     env,
     maxBuffer: 1e8,
   });
-  const expected = [...commands.matchAll(/^curl -\w*i.*# (\d{3})\b/gm)].map(([, status]) => status);
+  const expected = [...commands.matchAll(/^(?:kubectl exec .* -- )?curl -\w*i.*# (\d{3})\b/gm)].map(
+    ([, status]) => status,
+  );
   const answered = [...stdout.matchAll(/HTTP\/[\d.]+ (\d{3})/g)].map(([, status]) => status);
   assert.deepEqual(answered, expected, stdout);
   return stdout;
 }
+
+/** `kubectl apply` as the shell function `applied`: what is applied must be there; the cluster is not. */
+export const APPLIED = `applied() {
+  [ "$1" = apply ] || return 1
+  shift
+  while [ $# -gt 0 ]; do [ "$1" = -f ] && [ -s "$2" ] || return 1; shift 2; done
+}`;
