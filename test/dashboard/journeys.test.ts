@@ -7,6 +7,7 @@ import { startRecordingUpstream, type RecordingUpstream } from "../support/upstr
 import { startReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { everyPage } from "./journeys/every-page.ts";
 import { explaining } from "./journeys/explain.ts";
+import { interruptions } from "./journeys/interruptions.ts";
 import { firstSteps } from "./journeys/first-steps.ts";
 import { journeyWith, SET, type Belongings } from "./journeys/journey.ts";
 import { policySets } from "./journeys/policy-sets.ts";
@@ -47,7 +48,7 @@ describe("the dashboard in a browser", function () {
         startReceiver(),
       ]);
       const redirectUri = `${production.bench.control.url}/v1/auth/callback`;
-      provider = await startIdentityProvider({ redirectUri });
+      provider = await startIdentityProvider({ redirectUri, claimsInIdToken: true });
     });
     after(() => Promise.all([production.bench?.close(), receiver.close(), provider.close()]));
     afterEach(() => {
@@ -112,6 +113,9 @@ describe("the dashboard in a browser", function () {
         ),
         `/customers/${journey.customer()}?tab=people`,
       ];
+    });
+    describe("what comes in between", () => {
+      interruptions(journey);
     });
     describe("people and explanations", () => {
       explaining(journey);

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { eventually } from "../../support/eventually.ts";
 import { makeKey, PASSWORD } from "../../support/guarded-control.ts";
 import type { IdentityProvider } from "../../support/providers/identity-provider.ts";
+import { idTokenOf } from "../../support/providers/id-token.ts";
 import { problemsOf, tabTo } from "../support.ts";
 import { MARKUP, type Journey } from "./journey.ts";
 
 /** People, the tests of providers, the trail, and what gateways say. */
 export function settings(
-  { bench, page, api, button, dialog }: Journey,
+  { bench, page, api, button, dialog, said }: Journey,
   provider: () => IdentityProvider,
 ): void {
   const ask = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
@@ -98,10 +101,40 @@ export function settings(
     await ask("POST", `/customers/${customer}/idp`, {
       ...{ type: "oidc", domain: provider().issuer, client_id: provider().clientId },
       client_secret: provider().clientSecret,
+      claims: { role: "role" },
     });
+    // the token of a real sign-in
+    provider().users.set("bob", { claims: { email: "bob@acme.example", name: "Bob", role: "auditor" } });
+    const real = await idTokenOf(provider(), "bob", `${bench().control.url}/v1/auth/callback`);
+    await page().getByLabel("ID token").fill(real);
     await button("Run the test").click();
     await eventually("all steps", async () => (await dialog().getByText("passed").count()) === 7);
+    await dialog().getByText("bob@acme.example").waitFor();
+    await dialog().getByText("auditor").first().waitFor();
+    assert.ok(!(await page().content()).includes(real));
     await button("Close").click();
+  });
+
+  it("stops the test of a provider that does not answer", async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const domain = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const { id } = await ask("POST", "/customers", { name: "Silent" });
+    await ask("POST", `/customers/${String(id)}/idp`, {
+      ...{ type: "oidc", domain, client_id: "client", client_secret: "secret", verify: false },
+    });
+    await page().goto(`/customers/${String(id)}?tab=provider`);
+    await button("Test the connection").click();
+    const ended = page().waitForEvent("requestfailed", (request) => request.url().endsWith("/idp/test"));
+    await button("Run the test").click();
+    await dialog().getByRole("status").getByText("The provider is asked").waitFor();
+    assert.deepEqual(await problemsOf(page()), []);
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    assert.match((await ended).failure()?.errorText ?? "", /ABORTED/);
+    await said("Test cancelled");
+    await button("Close").click();
+    silent.closeAllConnections();
+    await new Promise((resolve) => silent.close(resolve));
   });
 
   it("shows both versions where somebody else was faster", async () => {
@@ -113,7 +146,75 @@ export function settings(
     await row.getByText('"Acme"', { exact: true }).waitFor();
     await row.getByText('"Acme Incorporated"').waitFor();
     assert.deepEqual(await problemsOf(page()), []);
-    await button("Cancel").click();
+    await button("Show it as it is now").click();
+    await page().getByRole("heading", { name: "Acme Incorporated" }).waitFor();
+  });
+
+  it("shows both versions of an identity provider, and lets one choose", async () => {
+    const path = `/customers/${customer}/idp`;
+    const theirs = (client_id: string) =>
+      ask("POST", path, {
+        ...{ type: "oidc", domain: provider().issuer, client_id, client_secret: "s3cret", verify: false },
+      });
+    const fill = async (client: string) => {
+      await dialog().getByLabel("Client id").fill(client);
+      await dialog().getByLabel("Client secret").fill("n0t-shown");
+      await dialog().getByLabel("Verify the provider before saving").uncheck();
+      await dialog().getByRole("button", { name: "Save" }).click();
+      await dialog().getByText("Somebody else has changed this identity provider").waitFor();
+    };
+    await page().goto(`/customers/${customer}?tab=provider`);
+    await button("Replace").click();
+    await theirs("theirs");
+    await fill("mine");
+    const row = dialog().getByRole("row", { name: /^client_id/ });
+    assert.deepEqual(await row.getByRole("cell").allTextContents(), ['"mine"', '"theirs"']);
+    assert.ok(!(await page().content()).includes("n0t-shown"));
+    assert.deepEqual(await problemsOf(page()), []);
+    await button("Continue with theirs").click();
+    assert.equal(await dialog().getByLabel("Client id").inputValue(), "theirs");
+    await theirs("theirs again");
+    await fill("agreed");
+    await button("Save yours over theirs").click();
+    await said("Identity provider saved");
+    assert.equal((await ask("GET", path))["client_id"], "agreed");
+    await button("Remove the identity provider").click();
+    await theirs("theirs");
+    await dialog().getByRole("button", { name: "Remove the identity provider" }).click();
+    await dialog()
+      .getByRole("row", { name: /^client_id/ })
+      .getByText('"theirs"')
+      .waitFor();
+    await button("Show it as it is now").click();
+    await page().getByText("theirs", { exact: true }).waitFor();
+  });
+
+  it("shows both versions of a webhook before it is disabled or deleted", async () => {
+    const { id } = await ask("POST", "/webhooks", { url: "http://127.0.0.1:9/both", events: ["*"] });
+    const path = `/webhooks/${String(id)}`;
+    await page().goto(path);
+    for (const [action, events] of [
+      ["Disable", ["user.deleted"]],
+      ["Delete", ["customer.created"]],
+    ] as const) {
+      await button(action).click();
+      await ask("PUT", path, { events });
+      await dialog().getByText("This changes Production.").waitFor();
+      await dialog().getByRole("button", { name: action }).click();
+      await dialog()
+        .getByRole("row", { name: /^events/ })
+        .getByText(JSON.stringify(events), { exact: true })
+        .waitFor();
+      assert.deepEqual(await problemsOf(page()), []);
+      await button("Show it as it is now").click();
+      await page().getByText(events[0], { exact: true }).waitFor();
+    }
+    await button("Disable").click();
+    await dialog().getByRole("button", { name: "Disable" }).click();
+    await page().getByText("disabled", { exact: true }).waitFor();
+    await button("Enable").click();
+    await dialog().getByRole("button", { name: "Enable" }).click();
+    await page().getByText("enabled", { exact: true }).waitFor();
   });
 
   it("shows a change before and after, follows the trail, and exports it", async () => {
@@ -134,6 +235,24 @@ export function settings(
       ["customer.updated", "customer.updated"],
     );
     await page().getByRole("status").getByText("Exported: 2 records").waitFor();
+  });
+
+  it("stops an export that is cancelled, and saves nothing of it", async () => {
+    let files = 0;
+    page().on("download", () => (files += 1));
+    const isExport = (url: URL) => url.searchParams.get("format") === "ndjson";
+    // it hangs until it is cancelled
+    await page().route(isExport, () => undefined);
+    const ended = page().waitForEvent("requestfailed", (request) => isExport(new URL(request.url())));
+    await button("Export").click();
+    await page().getByText("Records read: 0").waitFor();
+    assert.deepEqual(await problemsOf(page()), []);
+    await button("Cancel").click();
+    assert.match((await ended).failure()?.errorText ?? "", /ABORTED/);
+    await said("Export cancelled");
+    await page().unroute(isExport);
+    await button("Export").waitFor();
+    assert.equal(files, 0);
   });
 
   it("shows what a gateway says of itself as text", async () => {
