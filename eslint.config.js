@@ -210,6 +210,8 @@ export default defineConfig(
       "dashboard/dist/",
       "dashboard/screenshots/",
       "dashboard/src/api/schema.d.ts",
+      "clients/node/src/api.ts",
+      "clients/node/dist/",
     ],
   },
   ...tseslint.configs.strictTypeChecked,
