@@ -11,7 +11,14 @@ export async function buildNodeClient(folder = HERE): Promise<void> {
   const dist = join(folder, "dist");
   await rm(dist, { recursive: true, force: true });
   await compile(join(dist, "esm"), ["--module", "nodenext", "--moduleResolution", "nodenext"]);
-  const commonjs = ["--module", "commonjs", "--moduleResolution", "bundler", "--verbatimModuleSyntax", "false"];
+  const commonjs = [
+    "--module",
+    "commonjs",
+    "--moduleResolution",
+    "bundler",
+    "--verbatimModuleSyntax",
+    "false",
+  ];
   await compile(join(dist, "cjs"), commonjs);
   await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
   if (folder === HERE) return;

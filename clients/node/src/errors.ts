@@ -12,10 +12,10 @@ export class GatehouseError extends Error {
 export class ConfigurationError extends GatehouseError {}
 
 /** No complete response arrived, and no attempts are left. */
-export class ConnectionError extends GatehouseError {}
+export class NetworkError extends GatehouseError {}
 
 /** The call took longer than its `timeoutMs`. */
-export class TimeoutError extends GatehouseError {}
+export class DeadlineExceededError extends GatehouseError {}
 
 /** What an error response says. */
 export interface ApiErrorParts {

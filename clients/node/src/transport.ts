@@ -1,5 +1,11 @@
 import type { Pagination, Warning } from "./api.ts";
-import { apiError, ConnectionError, TimeoutError, type ApiError, type GatehouseError } from "./errors.ts";
+import {
+  apiError,
+  NetworkError,
+  DeadlineExceededError,
+  type ApiError,
+  type GatehouseError,
+} from "./errors.ts";
 import { readBody, responseOf, type ApiResponse } from "./response.ts";
 import { delayMs, isTransient } from "./retry.ts";
 
@@ -74,7 +80,7 @@ export class Transport {
     const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs;
     const maxRetries = options.maxRetries ?? this.#settings.maxRetries;
     const deadline = Date.now() + timeoutMs;
-    const late = () => new TimeoutError(`no response within ${timeoutMs} ms`);
+    const late = () => new DeadlineExceededError(`no response within ${timeoutMs} ms`);
     const init = this.#init(request);
     for (let attempt = 0; ; attempt += 1) {
       const remaining = deadline - Date.now();
@@ -86,7 +92,7 @@ export class Transport {
       let wanted: number | undefined;
       if ("failure" in outcome) {
         if (Date.now() >= deadline) throw late();
-        error = new ConnectionError(`${request.method} ${request.path}: no response`, {
+        error = new NetworkError(`${request.method} ${request.path}: no response`, {
           cause: outcome.failure,
         });
       } else {
