@@ -46,7 +46,9 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     query: object | undefined,
     options: CallOptions | undefined,
   ) {
-    this.#first = () => readPage<T>(transport, path, query ?? {}, options);
+    // as it is now, whatever the caller does to it between two pages
+    const filters = { ...query };
+    this.#first = () => readPage<T>(transport, path, filters, options);
   }
 
   then<A = Page<T>, B = never>(
