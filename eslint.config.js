@@ -211,6 +211,7 @@ export default defineConfig(
       "dashboard/screenshots/",
       "dashboard/src/api/schema.d.ts",
       "clients/node/src/api.ts",
+      "clients/node/src/testing/fake-data.ts",
       "clients/node/dist/",
     ],
   },

@@ -107,7 +107,7 @@ async function perform(step, { environment, fake }, onResponse) {
 }
 
 function signIn({ sign_in: verb, args }, gatehouse, environment) {
-  const { issuer } = world.environments[environment];
+  const { issuer } = world.environments[environment] ?? { issuer: "https://issuer.example" };
   const helper = new library.SignIn(gatehouse, new library.TokenVerifier({ issuer }));
   if (verb === "finish") {
     const { callback, state, customer_id: customerId } = args[0];
