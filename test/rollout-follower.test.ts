@@ -126,6 +126,14 @@ describe("a gateway that follows a rollout of the control plane", () => {
     assert.deepEqual(followed, ["rol_1 10", "none"]);
   });
 
+  it("ends when its set is gone, as after a reset of the sandbox", async () => {
+    await change(rolloutOf());
+    active = undefined;
+    tell({ complete: true, policySets: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(followed, ["rol_1 10", "none"]);
+  });
+
   it("keeps what it has while the state is not known", async () => {
     await change(rolloutOf());
     known = false;

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
-import { withPlaces } from "../../authorizers/support/guide.ts";
-import { blocksOf, runCommands } from "../../deploy/support/guide-blocks.ts";
+import { blocksOf, withPlaces } from "../../authorizers/support/guide.ts";
+import { runCommands } from "../../deploy/support/guide-blocks.ts";
 import {
   PRODUCTION_ONLY,
   startControlPlaneProcess,
