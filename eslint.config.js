@@ -210,6 +210,9 @@ export default defineConfig(
       "dashboard/dist/",
       "dashboard/screenshots/",
       "dashboard/src/api/schema.d.ts",
+      "clients/node/src/api.ts",
+      "clients/node/src/testing/fake-data.ts",
+      "clients/node/dist/",
     ],
   },
   ...tseslint.configs.strictTypeChecked,
@@ -222,6 +225,7 @@ export default defineConfig(
             "eslint.config.js",
             "bin/*.js",
             "deploy/istio/*.mjs",
+            "clients/cases/*.mjs",
             "test/decision/shadow/threads/*.mjs",
           ],
         },
@@ -307,6 +311,7 @@ export default defineConfig(
       "src/control/encryption/rotate.ts",
       "src/control/resources/erasure/jobs.ts",
       "src/control/resources/gateways/watch.ts",
+      "src/control/resources/policies/bulk/jobs.ts",
       "src/control/resources/policy-sets/publish-folder.ts",
       "src/control/resources/policy-sets/rollout-watch.ts",
       "src/control/resources/webhooks/record-attempt.ts",
@@ -326,7 +331,7 @@ export default defineConfig(
     },
   },
   // plain JavaScript: there are no types to check by
-  { files: ["**/*.js", "deploy/**/*.mjs"], ...tseslint.configs.disableTypeChecked },
+  { files: ["**/*.js", "deploy/**/*.mjs", "clients/**/*.mjs"], ...tseslint.configs.disableTypeChecked },
   // the second asks who has started it, before anything else is loaded
   { files: ["src/config/environment.ts", "bin/gatehouse.js"], rules: { "no-restricted-properties": "off" } },
   {

@@ -1,0 +1,348 @@
+import { DATA } from "./fake-data.ts";
+import { merged, newId, Refused, Table, type Row } from "./store.ts";
+import { problemsOf, textOf, type Json, type JsonObject } from "./validate.ts";
+
+/** A request that was read and found valid. */
+export interface FakeRequest {
+  /** In the order of the path. */
+  readonly ids: readonly string[];
+  readonly body: JsonObject;
+  readonly query: Readonly<Record<string, string>>;
+  /** Refuses the request, unless the row is the one that the caller has seen. */
+  matches(row: Row): Row;
+}
+
+export type FakeResult =
+  | { readonly status?: number; readonly row: Row; readonly with?: JsonObject }
+  | { readonly status?: number; readonly data: Json }
+  | { readonly list: readonly Row[] };
+
+type Handler = (request: FakeRequest) => FakeResult;
+
+/** Members whose names are free: PATCH merges them. */
+const MAPS: ReadonlySet<string> = new Set(["metadata", "role_mapping", "attributes", "conditions"]);
+const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
+  active: ["active", "suspended", "archived"],
+  suspended: ["active", "suspended", "archived"],
+  archived: ["active", "archived"],
+};
+
+/** What the fake keeps. */
+export class FakeState {
+  readonly customers: Table;
+  readonly users: Table;
+  readonly policies: Table;
+  readonly sessions: Table;
+  readonly webhooks: Table;
+  readonly apiKeys: Table;
+  /** By customer, the policies and when each was assigned. */
+  readonly assigned = new Map<string, Map<string, string>>();
+
+  constructor(clock: () => number) {
+    this.customers = new Table("INVALID_CUSTOMER", clock);
+    this.users = new Table("USER_NOT_FOUND", clock);
+    this.policies = new Table("POLICY_NOT_FOUND", clock);
+    this.sessions = new Table("SESSION_NOT_FOUND", clock);
+    this.webhooks = new Table("WEBHOOK_NOT_FOUND", clock);
+    this.apiKeys = new Table("API_KEY_NOT_FOUND", clock);
+  }
+
+  endSessions(matches: (data: JsonObject) => boolean, reason: string): void {
+    for (const row of this.sessions.rows.values())
+      if (row.data["status"] === "active" && matches(row.data)) this.endSession(row, reason);
+  }
+
+  endSession(row: Row, reason: string): void {
+    if (row.data["status"] !== "active") return;
+    this.sessions.change(row, { status: "ended", end_reason: reason, ended_at: this.sessions.now() });
+  }
+}
+
+/** What each operation does, by its id. */
+export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> {
+  const { customers, users, policies, sessions, webhooks, apiKeys } = state;
+  const all = (table: Table) => () => ({ list: [...table.rows.values()] });
+  const get = (table: Table) => (request: FakeRequest) => ({ row: table.get(request.ids[0] ?? "") });
+
+  /** PUT and PATCH: they differ in the members with free names. */
+  const change =
+    (
+      table: Table,
+      isPatch: boolean,
+      check: (row: Row, members: JsonObject) => void = () => undefined,
+    ): Handler =>
+    (request) => {
+      const row = request.matches(table.get(request.ids[0] ?? ""));
+      const members = Object.fromEntries(
+        Object.entries(request.body).map(([name, value]) => [
+          name,
+          isPatch && MAPS.has(name) ? merged(row.data[name], value) : value,
+        ]),
+      );
+      check(row, members);
+      table.change(row, members);
+      return { row };
+    };
+
+  const remove =
+    (table: Table, after: (id: string) => void = () => undefined): Handler =>
+    (request) => {
+      const [id = ""] = request.ids;
+      request.matches(table.get(id));
+      table.rows.delete(id);
+      after(id);
+      return { data: { id, deleted: true } };
+    };
+
+  function requireFree(table: Table, members: JsonObject, except?: Row): void {
+    const [name] = Object.keys(members);
+    const isTaken = [...table.rows.values()].some(
+      (row) => row !== except && Object.entries(members).every(([key, value]) => row.data[key] === value),
+    );
+    if (isTaken) throw new Refused("DUPLICATE", { field: name ?? "" });
+  }
+
+  function checkCustomer(row: Row, members: JsonObject): void {
+    const [from, to] = [textOf(row.data["status"]), textOf(members["status"] ?? row.data["status"])];
+    if (TRANSITIONS[from]?.includes(to) !== true) throw new Refused("INVALID_TRANSITION", { from, to });
+    const external = members["external_id"] ?? null;
+    if (external !== null) requireFree(customers, { external_id: external }, row);
+    if (to !== "active")
+      state.endSessions((data) => data["customer_id"] === row.data["id"], `customer_${to}`);
+  }
+
+  function checkUser(row: Row, { status, attributes }: JsonObject): void {
+    if (status === "suspended")
+      state.endSessions((data) => data["user_id"] === row.data["id"], "user_suspended");
+    if (attributes !== undefined) row.data["effective_attributes"] = attributes;
+  }
+
+  function checkPolicy(row: Row, { type = row.data["type"] ?? null, conditions }: JsonObject): void {
+    const wrong = (path: string, message: string) =>
+      new Refused("VALIDATION_FAILED", { fields: [{ path, message }] });
+    if (type !== row.data["type"]) throw wrong("type", "cannot change");
+    if (conditions === undefined) return;
+    const kind = type === "authentication" ? "AuthenticationConditions" : "AuthorizationConditions";
+    const [problem] = problemsOf(conditions, DATA.schemas[kind] ?? {}, "conditions");
+    if (problem !== undefined) throw wrong(problem.path, problem.message);
+  }
+
+  /** In a body, what is not there is a field that is not valid. */
+  function requirePolicies(ids: readonly string[]): void {
+    const fields = ids.flatMap((id, index) =>
+      policies.rows.has(id) ? [] : [{ path: `policy_ids.${index}`, message: "the policy does not exist" }],
+    );
+    if (fields.length > 0) throw new Refused("VALIDATION_FAILED", { fields });
+  }
+
+  function assignedTo(customerId: string): readonly Row[] {
+    const found = state.assigned.get(customerId) ?? new Map<string, string>();
+    return [...found].map(([id, assigned_at]) => {
+      const row = policies.get(id);
+      return { ...row, data: { ...row.data, assigned_at } };
+    });
+  }
+
+  function makeKey(fields: JsonObject, from?: Row): FakeResult {
+    const id = newId("key");
+    const key = `gh_test_${newId("").slice(2)}`;
+    const row = apiKeys.insert({
+      ...{ id, customer_id: null, permissions: [], allowed_addresses: [], expires_at: null },
+      ...fields,
+      ...{
+        environment: "sandbox",
+        hint: key.slice(-4),
+        status: "active",
+        last_used_at: null,
+        revoked_at: null,
+      },
+      created_by: { kind: "dashboard_user", id: "adm_fake", name: "fake" },
+      ...{ family_id: from?.data["family_id"] ?? id, rolled_from: from?.data["id"] ?? null, rolled_to: null },
+    });
+    return { status: 201, row, with: { key } };
+  }
+
+  function revokeKey(row: Row): void {
+    if (row.data["status"] === "active")
+      apiKeys.change(row, { status: "revoked", revoked_at: apiKeys.now() });
+  }
+
+  const newSecret = () => `whsec_${Buffer.from(newId("x")).toString("base64")}`;
+  const eventsOf = ({ events }: JsonObject): JsonObject =>
+    events === undefined ? {} : { events: events === "*" ? ["*"] : events };
+  const changeWebhook =
+    (isPatch: boolean): Handler =>
+    (request) =>
+      change(
+        webhooks,
+        isPatch,
+      )({
+        ...request,
+        body: {
+          ...request.body,
+          ...eventsOf(request.body),
+          ...(request.body["enabled"] === false && {
+            disabled_reason: "requested",
+            disabled_at: webhooks.now(),
+          }),
+          ...(request.body["enabled"] === true && { disabled_reason: null, disabled_at: null }),
+        },
+      });
+
+  return {
+    listCustomers: all(customers),
+    createCustomer({ body: { policy_ids = [], ...fields } }) {
+      const external = fields["external_id"] ?? null;
+      if (external !== null) requireFree(customers, { external_id: external });
+      const wanted = [
+        ...(policy_ids as string[]),
+        ...[...policies.rows.values()].flatMap(({ data }) =>
+          data["assign_to_new_customers"] === true ? [textOf(data["id"])] : [],
+        ),
+      ];
+      requirePolicies(wanted);
+      const row = customers.insert({ id: newId("cus"), metadata: {}, role_mapping: {}, ...fields });
+      state.assigned.set(textOf(row.data["id"]), new Map(wanted.map((id) => [id, customers.now()])));
+      return { status: 201, row };
+    },
+    getCustomer: get(customers),
+    updateCustomer: change(customers, false, checkCustomer),
+    patchCustomer: change(customers, true, checkCustomer),
+    deleteCustomer: remove(customers, (id) => {
+      for (const table of [users, sessions, webhooks, apiKeys])
+        table.remove((data) => data["customer_id"] === id);
+      state.assigned.delete(id);
+    }),
+
+    listUsers: all(users),
+    listUsersOfCustomer({ ids: [id = ""] }) {
+      customers.get(id);
+      return { list: [...users.rows.values()].filter(({ data }) => data["customer_id"] === id) };
+    },
+    createUser({ ids: [customer_id = ""], body }) {
+      customers.get(customer_id);
+      requireFree(users, { subject: body["subject"] ?? null, customer_id });
+      const attributes = body["attributes"] ?? {};
+      const row = users.insert({
+        ...{
+          id: newId("usr"),
+          customer_id,
+          issuer: null,
+          email: null,
+          name: null,
+          status: "active",
+          profile: {},
+        },
+        ...{ dropped_claims: [], attributes, effective_attributes: attributes, last_sign_in_at: null },
+        ...body,
+      });
+      return { status: 201, row };
+    },
+    getUser: get(users),
+    updateUser: change(users, false, checkUser),
+    patchUser: change(users, true, checkUser),
+    deleteUser: remove(users, (id) => {
+      sessions.remove((data) => data["user_id"] === id);
+    }),
+
+    listPolicies: all(policies),
+    createPolicy: ({ body }) => ({ status: 201, row: policies.insert({ id: newId("pol"), ...body }) }),
+    getPolicy: get(policies),
+    updatePolicy: change(policies, false, checkPolicy),
+    patchPolicy: change(policies, true, checkPolicy),
+    deletePolicy: remove(policies, (id) => {
+      for (const found of state.assigned.values()) found.delete(id);
+    }),
+    listCustomerPolicies({ ids: [id = ""] }) {
+      customers.get(id);
+      return { list: assignedTo(id) };
+    },
+    assignPolicies({ ids: [id = ""], body }) {
+      customers.get(id);
+      const wanted = body["policy_ids"] as string[];
+      requirePolicies(wanted);
+      const found = state.assigned.get(id) ?? new Map<string, string>();
+      for (const policy of wanted) if (!found.has(policy)) found.set(policy, policies.now());
+      state.assigned.set(id, found);
+      return { data: assignedTo(id).map(({ data }) => data) };
+    },
+    unassignPolicy({ ids: [customer_id = "", policy_id = ""] }) {
+      customers.get(customer_id);
+      if (state.assigned.get(customer_id)?.delete(policy_id) !== true) throw new Refused("POLICY_NOT_FOUND");
+      return { data: { customer_id, policy_id, assigned: false } };
+    },
+    listPolicyCustomers({ ids: [id = ""] }) {
+      policies.get(id);
+      const list = [...customers.rows.values()].flatMap((row) => {
+        const assigned_at = state.assigned.get(textOf(row.data["id"]))?.get(id);
+        const { id: customer = null, name = null, status = null } = row.data;
+        return assigned_at === undefined
+          ? []
+          : [{ ...row, data: { id: customer, name, status, assigned_at } }];
+      });
+      return { list };
+    },
+
+    listSessions: all(sessions),
+    getSession: get(sessions),
+    revokeSession({ ids: [id = ""] }) {
+      const row = sessions.get(id);
+      state.endSession(row, "revoked");
+      return { row };
+    },
+
+    listWebhooks: all(webhooks),
+    createWebhook({ body: { secret = newSecret(), ...fields } }) {
+      if (typeof fields["customer_id"] === "string") customers.get(fields["customer_id"]);
+      const disabled = fields["enabled"] === false;
+      const row = webhooks.insert({
+        id: newId("whk"),
+        ...fields,
+        ...eventsOf(fields),
+        ...{ disabled_reason: disabled ? "requested" : null, disabled_at: disabled ? webhooks.now() : null },
+        ...{ previous_secret_expires_at: null, paused_until: null },
+      });
+      return { status: 201, row, with: { secret } };
+    },
+    getWebhook: get(webhooks),
+    updateWebhook: changeWebhook(false),
+    patchWebhook: changeWebhook(true),
+    deleteWebhook: remove(webhooks),
+    rotateWebhookSecret({ ids: [id = ""], body: { secret = newSecret(), overlap_seconds = 0 } }) {
+      const row = webhooks.get(id);
+      const end = new Date(Date.parse(webhooks.now()) + Number(overlap_seconds) * 1000).toISOString();
+      webhooks.change(row, { previous_secret_expires_at: overlap_seconds === 0 ? null : end });
+      return { row, with: { secret } };
+    },
+    enableWebhook({ ids: [id = ""] }) {
+      const row = webhooks.get(id);
+      webhooks.change(row, { enabled: true, disabled_reason: null, disabled_at: null });
+      return { row };
+    },
+
+    listApiKeys: all(apiKeys),
+    createApiKey: ({ body }) => makeKey(body),
+    getApiKey: get(apiKeys),
+    updateApiKey: change(apiKeys, false),
+    patchApiKey: change(apiKeys, true),
+    rollApiKey(request) {
+      const row = request.matches(apiKeys.get(request.ids[0] ?? ""));
+      if (row.data["status"] !== "active" || row.data["rolled_to"] !== null) throw new Refused("CONFLICT");
+      const { name, scope, customer_id, permissions, allowed_addresses } = row.data as Record<string, Json>;
+      const next = makeKey(
+        { name, scope, customer_id, permissions, allowed_addresses } as JsonObject,
+        row,
+      ) as FakeResult & { readonly row: Row };
+      const overlap = Number(request.body["overlap"] ?? 0);
+      const expires_at = new Date(Date.parse(apiKeys.now()) + overlap * 1000).toISOString();
+      apiKeys.change(row, { rolled_to: next.row.data["id"] ?? null, expires_at });
+      if (overlap === 0) revokeKey(row);
+      return next;
+    },
+    revokeApiKey(request) {
+      const row = request.matches(apiKeys.get(request.ids[0] ?? ""));
+      revokeKey(row);
+      return { row };
+    },
+  };
+}

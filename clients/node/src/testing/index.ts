@@ -1,0 +1,1 @@
+export { FakeGatehouse, type FakeGatehouseOptions } from "./fake-gatehouse.ts";

@@ -1,0 +1,178 @@
+import type { Pagination, Warning } from "./api.ts";
+import {
+  apiError,
+  NetworkError,
+  DeadlineExceededError,
+  type ApiError,
+  type GatehouseError,
+} from "./errors.ts";
+import { readBody, responseOf, type ApiResponse } from "./response.ts";
+import { delayMs, isTransient } from "./retry.ts";
+
+/** What each call takes besides its arguments. */
+export interface CallOptions {
+  /** Ends the call; it then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** The longest that the call may take, all attempts and pauses included. Default: 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Default: 2. */
+  readonly maxRetries?: number | undefined;
+  /** POST: the server carries out requests with one key once. Default: a new one for each call. */
+  readonly idempotencyKey?: string | undefined;
+  /** The ETag that the resource must still have; else the call throws `PreconditionFailedError`. */
+  readonly ifMatch?: string | undefined;
+  /** Is told about the response, an error response included. */
+  readonly onResponse?: ((response: ApiResponse) => void) | undefined;
+}
+
+/** What a resource asks for. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below `/v1`. */
+  readonly path: string;
+  readonly query?: object | undefined;
+  readonly body?: unknown;
+  readonly ifNoneMatch?: string;
+  /** The server may wait as long before it answers. */
+  readonly serverWaitMs?: number;
+  readonly options?: CallOptions | undefined;
+}
+
+export interface ApiAnswer<T> {
+  readonly data: T;
+  readonly pagination: Pagination | undefined;
+  readonly warnings: readonly Warning[];
+  readonly response: ApiResponse;
+}
+
+export interface TransportSettings {
+  readonly baseUrl: string;
+  /** Who calls. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly maxRetries: number;
+  readonly fetch: typeof fetch;
+}
+
+type Outcome = { readonly response: Response; readonly text: string } | { readonly failure: unknown };
+
+/** Sends requests, and sends them again where that may help. */
+export class Transport {
+  readonly #settings: TransportSettings;
+  #last: ApiResponse | undefined;
+
+  constructor(settings: TransportSettings) {
+    this.#settings = settings;
+  }
+
+  get lastResponse(): ApiResponse | undefined {
+    return this.#last;
+  }
+
+  /** The content of the response alone. */
+  async data<T>(request: ApiRequest): Promise<T> {
+    return (await this.request<T>(request)).data;
+  }
+
+  async request<T>(request: ApiRequest): Promise<ApiAnswer<T>> {
+    const { options = {} } = request;
+    const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs;
+    const maxRetries = options.maxRetries ?? this.#settings.maxRetries;
+    const deadline = Date.now() + timeoutMs;
+    const late = () => new DeadlineExceededError(`no response within ${timeoutMs} ms`);
+    const init = this.#init(request);
+    for (let attempt = 0; ; attempt += 1) {
+      const remaining = deadline - Date.now();
+      if (remaining <= 0) throw late();
+      const limit = this.#settings.attemptTimeoutMs + (request.serverWaitMs ?? 0);
+      const outcome = await this.#attempt(request, init, Math.min(remaining, limit));
+      options.signal?.throwIfAborted();
+      let error: ApiError | GatehouseError;
+      let wanted: number | undefined;
+      if ("failure" in outcome) {
+        if (Date.now() >= deadline) throw late();
+        error = new NetworkError(`${request.method} ${request.path}: no response`, {
+          cause: outcome.failure,
+        });
+      } else {
+        const answer = this.#read<T>(outcome, options, attempt + 1);
+        if (!("error" in answer)) return answer;
+        error = answer.error;
+        wanted = answer.error.retryAfterMs;
+        if (!isTransient(answer.error.status, answer.error.code)) throw error;
+      }
+      const pause = delayMs(attempt, wanted);
+      // what the server asks for does not fit, or nobody wants another attempt
+      if (attempt >= maxRetries || Date.now() + pause >= deadline) throw error;
+      await sleep(pause, options.signal);
+    }
+  }
+
+  #init({ method, body, ifNoneMatch, options = {} }: ApiRequest): RequestInit {
+    const headers: Record<string, string> = { ...this.#settings.headers, accept: "application/json" };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    // one key for all attempts, so that only one of them has an effect
+    if (method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
+    if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
+    if (ifNoneMatch !== undefined) headers["if-none-match"] = ifNoneMatch;
+    // a redirect would carry the key to another address
+    const init: RequestInit = { method, headers, redirect: "manual" };
+    return body === undefined ? init : { ...init, body: JSON.stringify(body) };
+  }
+
+  async #attempt(request: ApiRequest, init: RequestInit, limitMs: number): Promise<Outcome> {
+    const given = request.options?.signal;
+    given?.throwIfAborted();
+    const limit = AbortSignal.timeout(Math.ceil(limitMs));
+    const signal = given === undefined ? limit : AbortSignal.any([given, limit]);
+    try {
+      const url = `${this.#settings.baseUrl}/v1${request.path}${queryOf(request.query)}`;
+      const response = await this.#settings.fetch(url, { ...init, signal });
+      return { response, text: await response.text() };
+    } catch (failure) {
+      return { failure };
+    }
+  }
+
+  #read<T>(
+    { response, text }: { readonly response: Response; readonly text: string },
+    options: CallOptions,
+    attempts: number,
+  ): ApiAnswer<T> | { readonly error: ApiError } {
+    const body = response.status === 304 ? { success: true as const, data: undefined } : readBody(text);
+    const about = responseOf(response, body, attempts);
+    this.#last = about;
+    options.onResponse?.(about);
+    if (body?.success === true && (response.ok || response.status === 304)) {
+      const { data, pagination } = body;
+      return { data: data as T, pagination, warnings: about.warnings, response: about };
+    }
+    const { requestId, status, retryAfterMs } = about;
+    if (body?.success === false)
+      return { error: apiError({ ...body.error, status, requestId, retryAfterMs }) };
+    const message = `the response (${status}) is not one of the API`;
+    return { error: apiError({ code: "UNREADABLE_RESPONSE", status, message, requestId, retryAfterMs }) };
+  }
+}
+
+function queryOf(query: object = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null) parameters.append(name, String(value));
+  return parameters.size === 0 ? "" : `?${parameters}`;
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

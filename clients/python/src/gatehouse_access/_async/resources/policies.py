@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Optional, Sequence, TYPE_CHECKING
+
+from ..._path import path
+from ..pages import AsyncPager
+from ..transport import AsyncTransport
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..._options import CallOptions
+    from ...api import (
+        AssignedPolicy,
+        DeletedPolicy,
+        ListCustomerPoliciesQuery,
+        ListPoliciesQuery,
+        ListPolicyCustomersQuery,
+        NewPolicy,
+        Policy,
+        PolicyAssignee,
+        PolicyAssignment,
+        PolicyImpact,
+        PolicyPatch,
+        PolicyUnassignment,
+        PolicyUpdate,
+    )
+
+
+class AsyncPolicies:
+    """Policies, and which customers they are assigned to."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, query: Optional[ListPoliciesQuery] = None, **options: Unpack[CallOptions]) -> AsyncPager[Policy]:
+        """List policies."""
+        return AsyncPager(self._transport, path("/policies"), query, options)
+
+    async def create(self, body: NewPolicy, **options: Unpack[CallOptions]) -> Policy:
+        """Create a policy."""
+        answer: Policy = await self._transport.data("POST", path("/policies"), body=body, options=options)
+        return answer
+
+    async def get(self, policy_id: str, **options: Unpack[CallOptions]) -> Policy:
+        """Read a policy."""
+        answer: Policy = await self._transport.data("GET", path("/policies/{}", policy_id), options=options)
+        return answer
+
+    async def get_if_changed(self, policy_id: str, etag: str, **options: Unpack[CallOptions]) -> Optional[Policy]:
+        """The same, or nothing where the resource still has this ETag."""
+        answer: Optional[Policy] = await self._transport.data("GET", path("/policies/{}", policy_id), if_none_match=etag, options=options)
+        return answer
+
+    async def update(self, policy_id: str, body: PolicyPatch, **options: Unpack[CallOptions]) -> Policy:
+        """Change parts of a policy. Maps such as metadata are merged: `None` removes a name."""
+        answer: Policy = await self._transport.data("PATCH", path("/policies/{}", policy_id), body=body, options=options)
+        return answer
+
+    async def put(self, policy_id: str, body: PolicyUpdate, **options: Unpack[CallOptions]) -> Policy:
+        """Update a policy: maps such as metadata are replaced, not merged."""
+        answer: Policy = await self._transport.data("PUT", path("/policies/{}", policy_id), body=body, options=options)
+        return answer
+
+    async def delete(self, policy_id: str, **options: Unpack[CallOptions]) -> DeletedPolicy:
+        """Delete a policy."""
+        answer: DeletedPolicy = await self._transport.data("DELETE", path("/policies/{}", policy_id), options=options)
+        return answer
+
+    def list_of_customer(self, customer_id: str, query: Optional[ListCustomerPoliciesQuery] = None, **options: Unpack[CallOptions]) -> AsyncPager[AssignedPolicy]:
+        """List a customer's policies."""
+        return AsyncPager(self._transport, path("/customers/{}/policies", customer_id), query, options)
+
+    async def assign(self, customer_id: str, body: PolicyAssignment, **options: Unpack[CallOptions]) -> Sequence[AssignedPolicy]:
+        """Assign policies to a customer."""
+        answer: Sequence[AssignedPolicy] = await self._transport.data("POST", path("/customers/{}/policies", customer_id), body=body, options=options)
+        return answer
+
+    async def unassign(self, customer_id: str, policy_id: str, **options: Unpack[CallOptions]) -> PolicyUnassignment:
+        """Remove a policy from a customer."""
+        answer: PolicyUnassignment = await self._transport.data("DELETE", path("/customers/{}/policies/{}", customer_id, policy_id), options=options)
+        return answer
+
+    async def impact(self, customer_id: str, policy_id: str, **options: Unpack[CallOptions]) -> PolicyImpact:
+        """Count the open sessions of a customer that a policy would refuse."""
+        answer: PolicyImpact = await self._transport.data("GET", path("/customers/{}/policies/{}/impact", customer_id, policy_id), options=options)
+        return answer
+
+    def list_customers(self, policy_id: str, query: Optional[ListPolicyCustomersQuery] = None, **options: Unpack[CallOptions]) -> AsyncPager[PolicyAssignee]:
+        """List the customers that a policy is assigned to."""
+        return AsyncPager(self._transport, path("/policies/{}/customers", policy_id), query, options)
