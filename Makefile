@@ -9,7 +9,7 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,control/sandbox/reset e2e/websocket/forgotten e2e/control-plane/three-gateways \
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys control/sandbox/reset e2e/websocket/forgotten e2e/control-plane/three-gateways \
 	storage/embedded-postgres \
 	e2e/control-plane/kill e2e/control-plane/up-again e2e/control-plane/up control/whole-api/hostile-input \
 	e2e/processes/kill cli/services extauthz/worker-pool e2e/policies/explain-parity \
@@ -100,7 +100,8 @@ bench: install ## run the benchmarks; results in bench/
 
 docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
-		test/decision/decide/urls.test.ts test/cli/doctor.test.ts
+		test/decision/decide/urls.test.ts test/cli/doctor.test.ts \
+		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts
 
 dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
 	@node dashboard/build.ts

@@ -311,6 +311,7 @@ export default defineConfig(
       "src/control/encryption/rotate.ts",
       "src/control/resources/erasure/jobs.ts",
       "src/control/resources/gateways/watch.ts",
+      "src/control/resources/policies/bulk/jobs.ts",
       "src/control/resources/policy-sets/publish-folder.ts",
       "src/control/resources/policy-sets/rollout-watch.ts",
       "src/control/resources/webhooks/record-attempt.ts",

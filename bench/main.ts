@@ -12,6 +12,7 @@ import { benchmarkCompleteState } from "./complete-state.ts";
 import { benchmarkCustomers } from "./customers.ts";
 import { benchmarkDashboard } from "./dashboard.ts";
 import { benchmarkPolicyDiff } from "./policy-diff.ts";
+import { benchmarkDoors } from "./doors.ts";
 import { quick } from "./effort.ts";
 import { benchmarkFeed } from "./feed.ts";
 import { benchmarkFilters } from "./filters.ts";
@@ -36,6 +37,7 @@ interface Part {
 
 const PARTS: Readonly<Record<string, Part>> = {
   check: { title: "One check inside the service, outside grpc-js (microseconds)", run: benchmarkCheck },
+  doors: { title: "One check by each door of one worker (microseconds)", run: benchmarkDoors },
   gateway: { title: "Real Envoy, without and with authorization", run: benchmarkGateway },
   filters: { title: "The Lua filters, for requests without a plan", run: benchmarkFilters },
   masking: {

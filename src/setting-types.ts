@@ -6,6 +6,10 @@ import { inBackticks } from "./text/index.ts";
 export interface ValueType {
   readonly name: string;
   readonly form: "text" | "number" | "boolean" | "list" | "json";
+  /** What a JSON Schema says of it, where the Zod schema does not. */
+  readonly json?: Readonly<Record<string, unknown>>;
+  /** A list of these, or a single one: gives the schema of an entry. */
+  each?(): unknown;
   /** The value with every path in it made absolute. Absent: the value contains no paths. */
   absolute?(value: unknown, resolve: (path: string) => string): unknown;
 }
@@ -20,8 +24,13 @@ export interface KeyInfo {
 export const valueTypes = z.registry<ValueType>();
 export const keyInfo = z.registry<KeyInfo>();
 
-function named<S extends z.ZodType>(schema: S, form: ValueType["form"], name: string): S {
-  valueTypes.add(schema, { name, form });
+function named<S extends z.ZodType>(
+  schema: S,
+  form: ValueType["form"],
+  name: string,
+  json?: ValueType["json"],
+): S {
+  valueTypes.add(schema, { name, form, ...(json && { json }) });
   return schema;
 }
 
@@ -80,6 +89,7 @@ export function wholeNumber(min: number, max: number) {
     z.number(expected(name)).refine((n) => Number.isInteger(n) && n >= min && n <= max, `must be ${name}`),
     "number",
     name,
+    { type: "integer", minimum: min, maximum: max },
   );
 }
 
@@ -89,9 +99,11 @@ export function ratio() {
     z.number(expected(name)).refine((n) => n >= 0 && n <= 1, `must be ${name}`),
     "number",
     name,
+    { minimum: 0, maximum: 1 },
   );
 }
 
+const DURATION = /^(\d{1,12})(ms|s|m|h)$/;
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `250ms`, `30s`, `5m`, `1h`; parsed to milliseconds. */
@@ -107,11 +119,12 @@ export function duration(min: string, max: string) {
     }),
     "text",
     `a duration from ${min} to ${max}`,
+    { pattern: DURATION.source },
   );
 }
 
 function parseDuration(value: string): number | undefined {
-  const [, digits, unit] = /^(\d{1,12})(ms|s|m|h)$/.exec(value) ?? [];
+  const [, digits, unit] = DURATION.exec(value) ?? [];
   const factor = DURATION_UNITS[unit ?? ""];
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
@@ -251,13 +264,11 @@ export function maps<S extends z.ZodType>(item: S, name: string) {
 /** A list, or a single entry. */
 export function oneOrMore<S extends z.ZodType>(item: S) {
   const name = `${valueTypes.get(item)?.name ?? "a value"}, or a list of them`;
-  return named(
-    z
-      .preprocess((value) => (Array.isArray(value) || value === undefined ? value : [value]), z.array(item))
-      .refine((items) => items.length > 0, "must not be empty"),
-    "list",
-    name,
-  );
+  const schema = z
+    .preprocess((value) => (Array.isArray(value) || value === undefined ? value : [value]), z.array(item))
+    .refine((items) => items.length > 0, "must not be empty");
+  valueTypes.add(schema, { name, form: "list", each: () => item });
+  return schema;
 }
 
 export function map<K extends z.core.$ZodRecordKey, S extends z.ZodType>(key: K, value: S, name: string) {

@@ -21,6 +21,8 @@ describe("a gateway that follows a rollout of the control plane", () => {
   let stable: string | undefined;
   let followed: string[];
   let failing: boolean;
+  /** A candidate in a folder has precedence. */
+  let hasOwn: boolean;
   let reports: RolloutReport[];
   let current: CandidateTerms | undefined;
   let tell: (change: Pick<StateChange, "complete" | "policySets">) => void;
@@ -29,7 +31,7 @@ describe("a gateway that follows a rollout of the control plane", () => {
 
   beforeEach(async () => {
     [active, known, stable] = [{ version: "v1", digest: "1".repeat(64) }, true, "main@v1"];
-    [followed, failing, reports, current] = [[], false, [], undefined];
+    [followed, failing, reports, current, hasOwn] = [[], false, [], undefined, false];
     follower = new RolloutFollower(
       { policySet: "main", gateway: "one" },
       {
@@ -61,7 +63,10 @@ describe("a gateway that follows a rollout of the control plane", () => {
           followed.push(terms === undefined ? "none" : `${terms.key} ${terms.settings.percentage}`);
           return Promise.resolve();
         },
-        progress: () => ({ samples: ARMS, totals: ARMS, shadow: null, taken_back: null }),
+        progress: (rollout) =>
+          hasOwn || current?.rollout !== rollout
+            ? undefined
+            : { samples: ARMS, totals: ARMS, shadow: null, taken_back: null },
         log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       },
     );
@@ -85,11 +90,9 @@ describe("a gateway that follows a rollout of the control plane", () => {
 
   it("begins, follows each change, and ends", async () => {
     await change(rolloutOf());
-    assert.equal(follower.rollout, "rol_1");
     await change(rolloutOf({ revision: 2, percentage: 50 }));
     await change(undefined);
     assert.deepEqual(followed, ["rol_1 10", "rol_1 50", "none"]);
-    assert.equal(follower.rollout, undefined);
   });
 
   it("begins only beside the version that is active", async () => {
@@ -123,6 +126,14 @@ describe("a gateway that follows a rollout of the control plane", () => {
     assert.deepEqual(followed, ["rol_1 10", "none"]);
   });
 
+  it("ends when its set is gone, as after a reset of the sandbox", async () => {
+    await change(rolloutOf());
+    active = undefined;
+    tell({ complete: true, policySets: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(followed, ["rol_1 10", "none"]);
+  });
+
   it("keeps what it has while the state is not known", async () => {
     await change(rolloutOf());
     known = false;
@@ -132,7 +143,7 @@ describe("a gateway that follows a rollout of the control plane", () => {
 
   it("never tries one again that its guard has taken back, and says so at once", async () => {
     await change(rolloutOf());
-    follower.takenBack();
+    follower.takenBack("rol_1");
     await eventually("the report", () => reports.length > 0);
     await change(rolloutOf({ revision: 2, percentage: 100 }));
     await change(undefined);
@@ -143,11 +154,34 @@ describe("a gateway that follows a rollout of the control plane", () => {
     assert.deepEqual(followed, ["rol_1 10", "none", "rol_2 10"]);
   });
 
+  it("reports nothing of what a candidate in a folder does", async () => {
+    await change(rolloutOf());
+    await eventually("a report", () => reports.length === 1);
+    hasOwn = true;
+    follower.takenBack("rol_1");
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(reports.length, 1);
+  });
+
+  it("wants a candidate no more whose rollout has changed while it was loaded", async () => {
+    await change(rolloutOf());
+    const isWanted = (terms: CandidateTerms | undefined) => terms?.isWanted?.();
+    const first = current;
+    assert.equal(isWanted(first), true);
+    await change(rolloutOf({ revision: 2, percentage: 0 }));
+    assert.deepEqual([isWanted(first), isWanted(current)], [false, true]);
+    const second = current;
+    await change(undefined);
+    assert.equal(isWanted(second), false);
+    known = false;
+    assert.equal(isWanted(second), true, "what is not known ends nothing");
+  });
+
   it("reports the terms that are in force, not those that could not be published", async () => {
     await change(rolloutOf());
     failing = true;
     await change(rolloutOf({ revision: 2, percentage: 50 }));
-    follower.takenBack();
+    follower.takenBack("rol_1");
     await eventually("the report", () => reports.length > 0);
     assert.equal(reports[0]?.revision, 1);
   });

@@ -32,9 +32,15 @@ export const SUB_REQUEST_DOORS: Readonly<Record<string, HttpDoor>> = {
   "envoy-http": { path: `${ENVOY_PREFIX}/`, door: envoyHttp },
 };
 
+/** Doors whose callers do not say which protocol the client speaks. */
+const WITHOUT_PROTOCOL: ReadonlySet<string> = new Set(["traefik", "authzen"]);
+
 /** What can be said of each door before any request. */
 export const DOOR_ABILITIES: Readonly<Record<string, DoorAbilities>> = Object.fromEntries(
-  [...Object.keys(SUB_REQUEST_DOORS), "haproxy", "aws", "authzen"].map((name) => [name, DESCRIPTIONS]),
+  [...Object.keys(SUB_REQUEST_DOORS), "haproxy", "aws", "authzen"].map((name) => [
+    name,
+    WITHOUT_PROTOCOL.has(name) ? { ...DESCRIPTIONS, hides: new Set(["protocol" as const]) } : DESCRIPTIONS,
+  ]),
 );
 
 /** @returns every HTTP door: one path each */

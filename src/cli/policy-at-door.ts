@@ -31,6 +31,7 @@ const WHAT = {
   connection: "WebSocket connections cannot be closed when their permission ends",
   request_headers: "headers of requests cannot be removed",
   body: "bodies of requests are not known",
+  protocol: "which protocol the client speaks is not known",
 } as const satisfies Record<Unenforceable["lack"], string>;
 
 function hintOf({ lack, rule }: Unenforceable): string {
@@ -38,6 +39,8 @@ function hintOf({ lack, rule }: Unenforceable): string {
     return rule?.section === "graphql_policies"
       ? "no operation in a body is permitted there"
       : "what the condition reads of the body is unknown there, and unknown never permits";
+  if (lack === "protocol")
+    return "what the condition reads of it is unknown there, and unknown never permits";
   return "requests that need it are denied there";
 }
 

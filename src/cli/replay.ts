@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { createSnapshot, type Snapshot } from "../decision/policies/snapshot.ts";
-import { readDecisionRecord, replayRecord, type ReplayedSets } from "../decision/replay/index.ts";
+import {
+  readDecisionRecord,
+  rememberHashes,
+  replayRecord,
+  type ReplayedSets,
+} from "../decision/replay/index.ts";
 import { connectionFailure } from "../identity/connection-failure.ts";
 import { isUrl } from "../identity/secure-url.ts";
 import { inputHashIn } from "../processes/gateway/input-protection.ts";
@@ -140,7 +145,7 @@ async function snapshotIn(folder: string, { policySet, caseSensitive }: ReplayOp
 
 function keyOf(file: string) {
   try {
-    return inputHashIn("--key-file", file);
+    return rememberHashes(inputHashIn("--key-file", file));
   } catch (error) {
     throw new ExitError(errorMessage(error), EXIT_USAGE);
   }

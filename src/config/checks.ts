@@ -222,6 +222,19 @@ const CHECKS: readonly ConfigCheck[] = [
     Object.values(attribute_sources)
       .map(({ type }) => needsControlPlane(control_plane, type, "attribute_sources"))
       .find((found) => found !== undefined),
+  ({ authz: { authzen }, attribute_sources }) => {
+    const [type, source] =
+      Object.entries(authzen.subject_sources).find(
+        ([of, name]) =>
+          !authzen.subjects.includes(of) ||
+          !Object.hasOwn(attribute_sources, name) ||
+          attribute_sources[name]?.type !== "file",
+      ) ?? [];
+    if (type === undefined || source === undefined) return undefined;
+    return authzen.subjects.includes(type)
+      ? fault("authz.authzen.subject_sources", `\`${source}\` must be a source of the type \`file\``)
+      : fault("authz.authzen.subject_sources", `\`${type}\` must be one of \`authz.authzen.subjects\``);
+  },
   ({ control_plane: { url, api_key, api_key_file } }) =>
     url !== undefined && (api_key === undefined) === (api_key_file === undefined)
       ? fault("control_plane", "needs exactly one of `api_key` and `api_key_file`")

@@ -35,5 +35,10 @@ export const authzen = z
       ["user"],
       "Types of subjects that are users: their id is `user.id`.",
     ),
+    subject_sources: setting(
+      map(text(), text(), "type to name"),
+      {},
+      "Types of subjects that can be searched, each with the source in `attribute_sources` (a `file`) whose keys are their ids.",
+    ),
   })
   .prefault({});

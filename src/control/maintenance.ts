@@ -2,6 +2,8 @@ import { every } from "../runtime/every.ts";
 import { reportUnknownKeys } from "./encryption/key-check.ts";
 import type { BackgroundWork, ControlContext } from "./platform/context.ts";
 import { forgetExpiredSignIns } from "./resources/dashboard-users/prune-sign-ins.ts";
+import { mayStillConfigure } from "./may-still.ts";
+import { runBulkAssignments } from "./resources/policies/bulk/jobs.ts";
 import { runErasures } from "./resources/erasure/jobs.ts";
 import { pruneDeleted } from "./resources/erasure/prune-deleted.ts";
 import { adoptDeletions } from "./resources/erasure/store.ts";
@@ -105,6 +107,11 @@ const JOBS: readonly MaintenanceJob[] = [
     what: "finish pending erasures",
     everyMs: SECOND_MS,
     run: ({ context }, signal) => runErasures(context, signal),
+  },
+  {
+    what: "go on with bulk assignments",
+    everyMs: SECOND_MS,
+    run: ({ context }, signal) => runBulkAssignments(context, mayStillConfigure, signal),
   },
 ];
 

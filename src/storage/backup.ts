@@ -9,6 +9,7 @@ import {
   copyTree,
   syncPath,
   writeDurably,
+  type BackupFile,
   type BackupManifest,
 } from "./backup-files.ts";
 import { startEmbeddedPostgres, type StorageLog } from "./embedded-postgres.ts";
@@ -42,14 +43,23 @@ export async function backUp({
   try {
     await mkdir(partial, { mode: 0o700 });
     const cluster = join(await realpath(join(resolve(dataDirectory), "postgres")), "cluster");
-    const hasKey = keyFile !== undefined && (await copyDurably(keyFile, join(partial, BACKUP.key)));
-    await copyDurably(join(cluster, "passwords.json"), join(partial, BACKUP.passwords));
-    const taken = await copyCluster(
+    const key = keyFile === undefined ? undefined : await copyDurably(keyFile, join(partial, BACKUP.key));
+    const passwords = await copyDurably(join(cluster, "passwords.json"), join(partial, BACKUP.passwords));
+    const { folders, files, ...taken } = await copyCluster(
       server.adminUrl("postgres"),
       join(cluster, "data"),
       join(partial, BACKUP.data),
     );
-    const manifest: BackupManifest = { format: 1, ...taken, encryption_key: hasKey };
+    const inData = (path: string) => join(BACKUP.data, path);
+    const manifest: BackupManifest = {
+      ...{ format: 2, ...taken, encryption_key: key !== undefined },
+      folders: folders.map(inData),
+      files: [
+        ...(key === undefined ? [] : [{ path: BACKUP.key, ...key }]),
+        ...(passwords === undefined ? [] : [{ path: BACKUP.passwords, ...passwords }]),
+        ...files.map((file) => ({ ...file, path: inData(file.path) })),
+      ],
+    };
     await writeDurably(join(partial, BACKUP.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
     await syncPath(partial);
     await assertAbsent(folder);
@@ -77,7 +87,7 @@ async function copyCluster(
   url: string,
   data: string,
   to: string,
-): Promise<Pick<BackupManifest, "taken_at" | "postgres">> {
+): Promise<Pick<BackupManifest, "taken_at" | "postgres" | "folders" | "files">> {
   const client = new pg.Client({ connectionString: url, application_name: "gatehouse backup" });
   // the query that is running reports it
   client.on("error", () => undefined);
@@ -91,7 +101,7 @@ async function copyCluster(
       `select pg_walfile_name(pg_backup_start('gatehouse backup', true)) as segment,
               current_setting('server_version_num')::int as version`,
     );
-    await copyTree(data, to, isPartOfBackup);
+    const { folders, files } = await copyTree(data, to, isPartOfBackup);
     const stopped = await one<{ segment: string; label: string; tablespaces: string; at: Date }>(
       client,
       `select pg_walfile_name(lsn) as segment, labelfile as label, spcmapfile as tablespaces, now() as at
@@ -101,9 +111,13 @@ async function copyCluster(
       throw new Error(
         "the database has tablespaces of its own, which this backup would leave out: use pg_basebackup",
       );
-    await writeDurably(join(to, "backup_label"), stopped.label);
-    await copyLog(join(data, "pg_wal"), join(to, "pg_wal"), started.segment, stopped.segment);
-    return { taken_at: stopped.at.toISOString(), postgres: Math.floor(started.version / 10_000) };
+    const label = await writeDurably(join(to, "backup_label"), stopped.label);
+    const log = await copyLog(join(data, "pg_wal"), join(to, "pg_wal"), started.segment, stopped.segment);
+    return {
+      ...{ taken_at: stopped.at.toISOString(), postgres: Math.floor(started.version / 10_000) },
+      folders: [...folders, ...log.folders],
+      files: [...files, { path: "backup_label", ...label }, ...log.files],
+    };
   } finally {
     await client.end();
   }
@@ -118,16 +132,25 @@ function isPartOfBackup(path: string): boolean {
 }
 
 /** Copies the segments of the log that the copied files need, and makes sure that none is missing. */
-async function copyLog(from: string, to: string, first: string, last: string): Promise<void> {
+async function copyLog(
+  from: string,
+  to: string,
+  first: string,
+  last: string,
+): Promise<Pick<BackupManifest, "folders" | "files">> {
+  const files: BackupFile[] = [];
   await mkdir(join(to, "archive_status"), { mode: 0o700 });
   const names = (await readdir(from)).filter((name) => /^[0-9A-F]{24}$/.test(name)).sort();
   const wanted = names.filter((name) => name >= first && name <= last);
   if (wanted[0] !== first || wanted.at(-1) !== last)
     throw new Error("the write-ahead log is not complete: try again");
-  for (const name of wanted)
-    if (!(await copyDurably(join(from, name), join(to, name))))
-      throw new Error("the write-ahead log was removed meanwhile: try again");
+  for (const name of wanted) {
+    const copied = await copyDurably(join(from, name), join(to, name));
+    if (copied === undefined) throw new Error("the write-ahead log was removed meanwhile: try again");
+    files.push({ path: join("pg_wal", name), ...copied });
+  }
   await syncPath(to);
+  return { folders: [join("pg_wal", "archive_status")], files };
 }
 
 async function one<R extends pg.QueryResultRow>(client: pg.Client, sql: string): Promise<R> {

@@ -7,6 +7,8 @@ export interface Caller {
   readonly actor?: string;
   /** Aborted when nobody waits for the result any more. What is in the queue then rejects with its reason. */
   readonly signal: AbortSignal;
+  /** Waits for turns as long as it takes: an answer has begun, and a turn that is refused would cut it off. */
+  readonly isPatient?: true;
 }
 
 /** Why a caller gets no turn: too many of its requests are waiting already, or this one has waited too long. */
@@ -71,6 +73,29 @@ export async function forCaller<T>(caller: Caller, work: () => Promise<T>): Prom
     return await callers.run(scope, work);
   } finally {
     scope.caller = undefined;
+  }
+}
+
+/**
+ * Reads items for this caller, whatever asks for the next one: in an event of a socket, for example, there is no caller.
+ */
+export async function* itemsForCaller<Item>(
+  caller: Caller,
+  items: AsyncIterable<Item>,
+): AsyncGenerator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    for (;;) {
+      const next = await forCaller(caller, () => iterator.next());
+      if (next.done === true) {
+        isOver = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    if (!isOver) await iterator.return?.();
   }
 }
 
@@ -156,11 +181,11 @@ export class CallerTurns {
   }
 
   async #wait(caller: Caller): Promise<void> {
-    const { id, signal } = caller;
+    const { id, signal, isPatient = false } = caller;
     signal.throwIfAborted();
     const { longestMs, mostWaiting } = this.#options;
     const queue: Queue = this.#waiting.get(id) ?? { turns: new Set(), isRefusing: false };
-    if (queue.turns.size >= mostWaiting) throw this.#refuse(caller, queue, "queue_full");
+    if (queue.turns.size >= mostWaiting && !isPatient) throw this.#refuse(caller, queue, "queue_full");
     this.#waiting.set(id, queue);
     const { promise, resolve, reject } = Promise.withResolvers<null>();
     const waiting: Waiting = () => {
@@ -174,7 +199,7 @@ export class CallerTurns {
     const late = () => {
       giveUp(this.#refuse(caller, queue, "timeout"));
     };
-    const timer = longestMs > 0 ? setTimeout(late, longestMs) : undefined;
+    const timer = longestMs > 0 && !isPatient ? setTimeout(late, longestMs) : undefined;
     const gone = () => {
       giveUp(signal.reason);
     };

@@ -10,6 +10,7 @@ export {
   currentCaller,
   forAllCallers,
   forCaller,
+  itemsForCaller,
   TooManyWaitingError,
   TURN_REFUSALS,
 } from "./caller-turns.ts";

@@ -3,15 +3,8 @@ import { chmod, chown, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { errorCode } from "../runtime/error-code.ts";
 import { errorMessage } from "../text/index.ts";
-import {
-  BACKUP,
-  backupManifest,
-  copyDurably,
-  copyTree,
-  syncPath,
-  writeDurably,
-  type BackupManifest,
-} from "./backup-files.ts";
+import { BACKUP, backupManifest, syncPath, writeDurably, type BackupManifest } from "./backup-files.ts";
+import { copyData, readListed } from "./restore-files.ts";
 import { startEmbeddedPostgres, type StorageLog } from "./embedded-postgres.ts";
 import { prepareBinaries } from "./postgres-binaries.ts";
 import { hasCluster } from "./postgres-cluster.ts";
@@ -31,7 +24,8 @@ export interface RestoreOptions {
  * Restores embedded databases from a backup into a data directory that has none. An interrupted restore leaves nothing that looks
  * like a database. At the end, the server is started once: it recovers to the moment of the backup.
  *
- * @throws Error that says what to do, if the folder is no backup, the data directory is in use, or the server cannot recover
+ * @throws Error that says what to do, if the folder is no backup or is damaged, the data directory is in use, or the server
+ *   cannot recover
  */
 export async function restore({
   source,
@@ -50,25 +44,35 @@ export async function restore({
     throw new Error(
       `the backup is of PostgreSQL ${manifest.postgres}, but this is PostgreSQL ${major}: restore it with the version of Gatehouse that wrote it`,
     );
-  if (manifest.encryption_key) await restoreKey(join(source, BACKUP.key), keyFile);
+  const key = manifest.encryption_key ? await missingKey(source, manifest, keyFile) : undefined;
   const fresh = join(home.path, `cluster.${process.pid}.${randomBytes(4).toString("hex")}`);
   const cluster = join(home.path, "cluster");
   const { uid, gid } = home.user;
   try {
     await mkdir(fresh);
     await chmod(fresh, uid === undefined ? 0o700 : 0o711);
-    await copyTree(join(source, BACKUP.data), join(fresh, "data"), undefined, async (path) => {
-      if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
-    });
-    if (!(await copyDurably(join(source, BACKUP.passwords), join(fresh, "passwords.json"))))
-      throw new Error(`\`${source}\` lacks \`${BACKUP.passwords}\`: it is not a whole backup`);
+    await copyData(
+      source,
+      manifest,
+      (path) => join(fresh, path),
+      async (path) => {
+        if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+      },
+    );
+    await writeDurably(join(fresh, "passwords.json"), await readListed(source, manifest, BACKUP.passwords));
     await syncPath(fresh);
-    await rename(fresh, cluster);
-    await syncPath(home.path);
-    await recover(dataDirectory, log).catch(async (error: unknown) => {
-      await rename(cluster, fresh);
+    // before the databases: a start between the two would make another one
+    if (key !== undefined) await writeDurably(keyFile, key);
+    try {
+      await rename(fresh, cluster);
+      await syncPath(home.path);
+      await recover(dataDirectory, log);
+    } catch (error) {
+      await rename(cluster, fresh).catch(() => undefined);
+      // another backup may have another one
+      if (key !== undefined) await rm(keyFile, { force: true });
       throw error;
-    });
+    }
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
@@ -105,14 +109,19 @@ async function readManifest(source: string): Promise<BackupManifest> {
   }
 }
 
-/** The key comes before the databases: a start between the two would make another one. */
-async function restoreKey(from: string, to: string): Promise<void> {
-  const key = await readFile(from);
-  const known = await readFile(to).catch((error: unknown) => {
+/** @returns the key; `undefined` if it is there already */
+async function missingKey(
+  source: string,
+  manifest: BackupManifest,
+  keyFile: string,
+): Promise<Buffer | undefined> {
+  const key = await readListed(source, manifest, BACKUP.key);
+  const known = await readFile(keyFile).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   });
-  if (known === undefined) await writeDurably(to, key);
-  else if (!known.equals(key))
-    throw new Error(`\`${to}\` is another encryption key than the backup's: move it away`);
+  if (known === undefined) return key;
+  if (!known.equals(key))
+    throw new Error(`\`${keyFile}\` is another encryption key than the backup's: move it away`);
+  return undefined;
 }

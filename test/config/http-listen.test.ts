@@ -22,6 +22,11 @@ describe("configuration: who asks for decisions over HTTP, and the fleet", () =>
     ],
     [{ "authz.aws.base_paths": ["/shop/"] }, "must be a path such as `/shop`"],
     [{ "authz.aws.usage_identifier_header": "x-plan" }, "is not a header in `identity.headers`"],
+    [{ "authz.authzen.subject_sources": { user: "staff" } }, "`staff` must be a source of the type `file`"],
+    [
+      { "authz.authzen.subjects": ["robot"], "authz.authzen.subject_sources": { user: "staff" } },
+      "`user` must be one of `authz.authzen.subjects`",
+    ],
     [{ "authz.spop_listen": "127.0.0.1:9392" }, "nobody may ask"],
     [
       { "authz.spop_listen": "10.0.0.1:9392", "authz.http_callers": ["10.0.0.1"] },

@@ -149,4 +149,52 @@ describe("two versions on one database", () => {
     // nothing was done by those that were refused
     assert.equal((await database.db("schema_migrations").where("name", ">", "9000")).length, 3);
   });
+
+  it("list the audit trail right, whatever kinds of records the newer one writes", async () => {
+    const kinds = "'decision','response','connection','change','shadow','rollout','refused_call','later'";
+    // on a database that no later version has changed
+    await database.close();
+    database = await testDatabase();
+    const older = await start(await version());
+    const newer = await start(
+      await version({
+        "9004-record-kinds": migration(
+          `alter table audit_records drop constraint audit_records_kind_check;
+           alter table audit_records add constraint audit_records_kind_check check (kind in (${kinds})) not valid`,
+        ),
+      }),
+    );
+    const customer = await work(newer, older, "Audited");
+    const user = await older.request("POST", `/customers/${customer}/users`, { body: { subject: "ada" } });
+    assert.equal(user.status, 201, user.text);
+    const { id } = user.body.data as { id: string };
+    const row = {
+      ...{ timestamp: new Date(), customer_id: customer, user_id: id, resource: "/x", action: "GET" },
+      ...{ request_id: "req", reason: "FORBIDDEN" },
+      ...{ record: JSON.stringify({ actor: { kind: "user", id } }), client_ip: "" },
+    };
+    await database.db("audit_records").insert([
+      { ...row, kind: "later", id: "of-later" },
+      { ...row, kind: "refused_call", id: "refused" },
+    ]);
+    for (const query of ["", "&format=ndjson", `&user_id=${id}`, `&customer_id=${customer}`, "&action=GET"]) {
+      const all = "kind=decision,outcome,change,shadow,rollout";
+      for (const filter of ["limit=100", all]) {
+        const { status, text } = await older.request("GET", `/audit/logs?${filter}${query}`);
+        assert.equal(status, 200, text);
+        assert.doesNotMatch(text, /of-later|"refused"/, `${filter}${query}`);
+      }
+    }
+    for (const decision of ["of-later", "refused"]) {
+      const found = await older.request("GET", `/audit/logs?decision_id=${decision}`);
+      assert.deepEqual([found.status, found.body.data], [200, []]);
+    }
+    const exported = await older.request("GET", `/users/${id}/export`);
+    assert.equal(exported.status, 200);
+    assert.deepEqual((exported.body as { data: { decisions: unknown } }).data.decisions, []);
+    const dashboard = await older.request("GET", "/analytics/dashboard");
+    assert.equal(dashboard.status, 200, dashboard.text);
+    await older.request("DELETE", `/users/${id}`);
+    assert.equal((await database.db("audit_records").where({ kind: "later" })).length, 1);
+  });
 });

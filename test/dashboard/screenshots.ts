@@ -1,8 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { buildDashboard } from "../../dashboard/build.ts";
 import { EMPTY_EXAMPLE } from "../../dashboard/src/core/explain-protocol.ts";
 import { fragmentOf } from "../../dashboard/src/explain/link.ts";
+import { startBrowser } from "../clients/support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { makeKey } from "../support/guarded-control.ts";
 import { DashboardBench } from "./support.ts";
@@ -27,11 +29,17 @@ const REASONS = ["CONDITION_FALSE", "NO_MATCHING_POLICY", "UNAUTHENTICATED"];
 /** `make screenshots`: not a test, but pictures to look at. */
 describe("pictures of the dashboard", () => {
   let bench: DashboardBench;
+  let browser: Browser;
   before(async () => {
     mkdirSync(FOLDER, { recursive: true });
-    bench = await DashboardBench.start();
+    await buildDashboard();
+    browser = await startBrowser();
+    bench = await DashboardBench.start(browser, "production");
   });
-  after(() => bench.close());
+  after(async () => {
+    await bench.close();
+    await browser.close();
+  });
 
   it("are taken of every page", async () => {
     const owner = await bench.owner();

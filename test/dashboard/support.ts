@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { buildDashboard } from "../../dashboard/build.ts";
 import { newId } from "../../src/control/platform/ids.ts";
-import { startBrowser } from "../clients/support/browser.ts";
 import { decisionRecord } from "../control/support/gateway-records.ts";
 import { makeOwner, PASSWORD, type Person } from "../support/guarded-control.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
@@ -11,20 +9,17 @@ import { startWholeControl, type WholeControl } from "../support/whole-control.t
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const STANDARD = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** A control plane with the dashboard, and a browser that notes whatever a page must not do. */
+/** A control plane with the dashboard, in a browser that notes whatever a page must not do. */
 export class DashboardBench {
   /** Errors of scripts, violations of the Content-Security-Policy, requests to other hosts. */
   readonly complaints: string[] = [];
   readonly control: WholeControl;
   readonly #browser: Browser;
+  readonly #contexts: BrowserContext[] = [];
 
-  static async start(environment: "production" | "sandbox" = "production"): Promise<DashboardBench> {
-    await buildDashboard();
-    const [control, browser] = await Promise.all([
-      startWholeControl({ settings: { environment } }),
-      startBrowser(),
-    ]);
-    return new DashboardBench(control, browser);
+  /** The dashboard must be built. The browser stays open after the bench. */
+  static async start(browser: Browser, environment: "production" | "sandbox"): Promise<DashboardBench> {
+    return new DashboardBench(await startWholeControl({ settings: { environment } }), browser);
   }
 
   private constructor(control: WholeControl, browser: Browser) {
@@ -35,6 +30,7 @@ export class DashboardBench {
   /** A new browser profile on a page. */
   async open(path: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Page> {
     const context = await this.#browser.newContext({ baseURL: this.control.url, ...options });
+    this.#contexts.push(context);
     return this.#tab(context, path);
   }
 
@@ -111,15 +107,24 @@ export class DashboardBench {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
+    for (const context of this.#contexts) await context.close();
     await this.control.close();
   }
 }
 
 /** What axe finds at WCAG 2.2 AA. */
-export async function problemsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async (values) => {
+export function problemsOf(page: Page): Promise<readonly string[]> {
+  return axe(page, { type: "tag", values: STANDARD });
+}
+
+/** The part of it that another theme can change. */
+export function problemsOfColours(page: Page): Promise<readonly string[]> {
+  return axe(page, { type: "rule", values: ["color-contrast", "link-in-text-block"] });
+}
+
+async function axe(page: Page, runOnly: object): Promise<readonly string[]> {
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(AXE);
+  return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as {
       axe: {
         run(
@@ -128,11 +133,11 @@ export async function problemsOf(page: Page): Promise<readonly string[]> {
         ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
       };
     };
-    const { violations } = await axe.run("html", { runOnly: { type: "tag", values } });
+    const { violations } = await axe.run("html", { runOnly, resultTypes: ["violations"], preload: false });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
     );
-  }, STANDARD);
+  }, runOnly);
 }
 
 /** Presses Tab until an element has the focus whose name or text is this. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
-import { guideBlock } from "../authorizers/support/guide.ts";
+import { guideBlock, guideBlocks, guideText } from "../authorizers/support/guide.ts";
 import { readGatewayConfig } from "./support/read-config.ts";
 import { deployText } from "./support/deploy-file.ts";
 
@@ -22,13 +24,61 @@ describe("deploy: configurations of proxies that ask", () => {
     ["haproxy", "spop_listen"],
   ] as const)
     it(`authz.yaml has what docs/deployment/${page}.md says`, () => {
-      const { authz } = load(deployText("authz.yaml")) as { authz: Record<string, unknown> };
-      const guide = load(guideBlock(page, "yaml")) as { authz: Record<string, unknown> };
-      assert.deepEqual({ [key]: authz[key], http_callers: authz["http_callers"] }, guide.authz);
+      const {
+        authz,
+        policies: _policies,
+        ...written
+      } = load(deployText("authz.yaml")) as {
+        readonly authz: Readonly<Record<string, unknown>>;
+        readonly policies: object;
+      };
+      const guide = load(guideBlock(page, "yaml"));
+      assert.deepEqual(guide, {
+        ...written,
+        authz: { [key]: authz[key], http_callers: authz["http_callers"] },
+      });
     });
 
   for (const file of ["front-proxy.yaml", "authz.yaml"])
     it(`${file} is a configuration without errors`, async () => {
       await readGatewayConfig(deployText(file));
     });
+});
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** The tests that run the commands of the pages. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  ...{ authzen: "authorizers/authzen/guide", aws: "authorizers/aws/guide" },
+  ...{ docker: "deploy/run/image", helm: "deploy/run/helm-guide", systemd: "deploy/run/systemd" },
+  ...{ istio: "deploy/run/istio-guide", "gateway-api": "deploy/run/gateway-api-guide" },
+  ...{ gateway: "deploy/run/gateway-guides", "front-proxy": "deploy/run/gateway-guides" },
+  ...Object.fromEntries(
+    ["nginx", "caddy", "haproxy", "traefik", "envoy-http", "envoy-grpc"].map((page) => [
+      page,
+      "deploy/run/proxy-guides",
+    ]),
+  ),
+  README: "cli/policy-validate-door",
+};
+
+describe("docs: deployment", () => {
+  const pages = globSync("docs/deployment/*.md", { cwd: ROOT }).map((file) => file.slice(16, -3));
+
+  it("has a test for the commands of every page", () => {
+    assert.deepEqual(pages.toSorted(), Object.keys(RUN_BY).toSorted());
+    for (const [page, test] of Object.entries(RUN_BY)) {
+      assert.ok(guideBlocks(page, "sh").length > 0, page);
+      const text = readFileSync(`${ROOT}/test/${test}.test.ts`, "utf8");
+      const name = page === "README" ? "--door" : page;
+      assert.match(text, new RegExp(`["/]${name}(?:\\.md)?"`), page);
+    }
+  });
+
+  it("says on every page what is enforced, and lists every page", () => {
+    const index = guideText("README");
+    for (const page of pages.filter((name) => name !== "README")) {
+      assert.ok(guideText(page).includes("(README.md#what-each-can-enforce)"), page);
+      assert.ok(index.includes(`(${page}.md)`), page);
+    }
+  });
 });

@@ -5,6 +5,7 @@ import {
   currentCaller,
   forAllCallers,
   forCaller,
+  itemsForCaller,
   TooManyWaitingError,
 } from "../../src/storage/caller-turns.ts";
 
@@ -45,6 +46,32 @@ describe("turns of callers", () => {
       await endOne();
     }
     await Promise.all(all);
+  });
+
+  it("whoever has begun to answer waits as long as it takes", async () => {
+    const turns = new CallerTurns({ atOnce: 1, longestMs: 10, mostWaiting: 1 });
+    const { signal } = new AbortController();
+    const end = await turns.take({ id: "a", signal });
+    const waiting = [1, 2].map(async () => {
+      const endIts = await turns.take({ id: "a", signal, isPatient: true });
+      endIts();
+    });
+    await assert.rejects(turns.take({ id: "a", signal }), TooManyWaitingError);
+    await assert.rejects(turns.take({ id: "b", signal }), TooManyWaitingError);
+    end();
+    await Promise.all(waiting);
+  });
+
+  it("items are read for their caller, whatever asks for them", async () => {
+    async function* items() {
+      yield currentCaller()?.id;
+      await nextTurn();
+      yield currentCaller()?.id;
+    }
+    const { signal } = new AbortController();
+    const read: unknown[] = [];
+    for await (const item of itemsForCaller({ id: "a", signal }, items())) read.push(item, currentCaller());
+    assert.deepEqual(read, ["a", undefined, "a", undefined]);
   });
 
   it("whoever waits too long, or behind too many of its own, is refused, and others are not", async () => {

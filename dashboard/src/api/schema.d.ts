@@ -368,6 +368,70 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/policies/{id}/assignments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post: operations["assignPolicyInBulk"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/bulk-assignments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["listBulkAssignments"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/bulk-assignments/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["getBulkAssignment"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/bulk-assignments/{id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post: operations["cancelBulkAssignment"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/policy-sets": {
         readonly parameters: {
             readonly query?: never;
@@ -584,6 +648,22 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["listEvents"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["getEventFeed"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1217,7 +1297,7 @@ export interface components {
         };
         readonly Warning: {
             /** @enum {string} */
-            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
+            readonly code: "NOT_USED_IN_SANDBOX" | "MFA_NOT_ANNOUNCED" | "AUTH_TIME_NOT_ANNOUNCED" | "POLICY_NOT_ASSIGNED" | "SHORT_SECRET" | "NOT_BASE64" | "INVISIBLE_CHARACTERS";
             readonly message: string;
             /** @description The policy that requires it. */
             readonly policy_id?: string;
@@ -1229,7 +1309,7 @@ export interface components {
             readonly success: false;
             readonly error: {
                 /** @enum {string} */
-                readonly code: "MALFORMED_JSON" | "INVALID_PARAMETER" | "INVALID_STATE" | "MALFORMED_REQUEST" | "REQUEST_TIMEOUT" | "HEADERS_TOO_LARGE" | "UNAUTHORIZED" | "API_KEY_EXPIRED" | "API_KEY_ROLLED" | "API_KEY_REVOKED" | "WRONG_ENVIRONMENT" | "INVALID_CREDENTIALS" | "INVALID_LINK" | "INVALID_CODE" | "INVALID_REFRESH_TOKEN" | "SESSION_ENDED" | "INSUFFICIENT_SCOPE" | "INSUFFICIENT_ROLE" | "CUSTOMER_KEY_NOT_ALLOWED" | "ADDRESS_NOT_ALLOWED" | "CSRF_TOKEN_INVALID" | "CUSTOMER_SUSPENDED" | "USER_SUSPENDED" | "POLICY_VIOLATED" | "NOT_FOUND" | "INVALID_CUSTOMER" | "POLICY_NOT_FOUND" | "POLICY_SET_NOT_FOUND" | "ROLLOUT_NOT_FOUND" | "USER_NOT_FOUND" | "SESSION_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "API_KEY_NOT_FOUND" | "CLIENT_NOT_FOUND" | "DASHBOARD_USER_NOT_FOUND" | "ERASURE_NOT_FOUND" | "PERSON_NOT_FOUND" | "IDP_NOT_CONFIGURED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "DUPLICATE" | "INVALID_TRANSITION" | "VERSION_IMMUTABLE" | "IDEMPOTENCY_CONFLICT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RETURN_URL_NOT_ALLOWED" | "IDP_UNREACHABLE" | "TARGET_NOT_ALLOWED" | "POLICY_SET_INVALID" | "POLICY_SET_NOT_ACTIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "IDP_FAILED" | "SERVICE_UNAVAILABLE";
+                readonly code: "MALFORMED_JSON" | "INVALID_PARAMETER" | "INVALID_STATE" | "MALFORMED_REQUEST" | "REQUEST_TIMEOUT" | "HEADERS_TOO_LARGE" | "UNAUTHORIZED" | "API_KEY_EXPIRED" | "API_KEY_ROLLED" | "API_KEY_REVOKED" | "WRONG_ENVIRONMENT" | "INVALID_CREDENTIALS" | "INVALID_LINK" | "INVALID_CODE" | "INVALID_REFRESH_TOKEN" | "SESSION_ENDED" | "INSUFFICIENT_SCOPE" | "INSUFFICIENT_ROLE" | "CUSTOMER_KEY_NOT_ALLOWED" | "ADDRESS_NOT_ALLOWED" | "CSRF_TOKEN_INVALID" | "CUSTOMER_SUSPENDED" | "USER_SUSPENDED" | "POLICY_VIOLATED" | "NOT_FOUND" | "INVALID_CUSTOMER" | "POLICY_NOT_FOUND" | "BULK_ASSIGNMENT_NOT_FOUND" | "POLICY_SET_NOT_FOUND" | "ROLLOUT_NOT_FOUND" | "USER_NOT_FOUND" | "SESSION_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "DELIVERY_NOT_FOUND" | "API_KEY_NOT_FOUND" | "CLIENT_NOT_FOUND" | "DASHBOARD_USER_NOT_FOUND" | "ERASURE_NOT_FOUND" | "PERSON_NOT_FOUND" | "IDP_NOT_CONFIGURED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "CONFLICT" | "DUPLICATE" | "INVALID_TRANSITION" | "VERSION_IMMUTABLE" | "IDEMPOTENCY_CONFLICT" | "PRECONDITION_FAILED" | "CURSOR_EXPIRED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RETURN_URL_NOT_ALLOWED" | "IDP_UNREACHABLE" | "TARGET_NOT_ALLOWED" | "POLICY_SET_INVALID" | "POLICY_SET_NOT_ACTIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "IDP_FAILED" | "SERVICE_UNAVAILABLE";
                 readonly message: string;
                 readonly details: Record<string, never>;
             };
@@ -1496,6 +1576,13 @@ export interface components {
              * @default []
              */
             readonly policy_ids?: readonly string[];
+        };
+        readonly CustomerResponseWithWarnings: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["Customer"];
+            readonly warnings?: readonly components["schemas"]["Warning"][];
+            readonly meta: components["schemas"]["Meta"];
         };
         readonly CustomerResponse: {
             /** @constant */
@@ -2028,7 +2115,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2055,7 +2142,7 @@ export interface components {
              */
             readonly status?: "active" | "inactive";
             /**
-             * @description Whether it is assigned to each customer that is created from now on.
+             * @description Whether it is assigned to each customer that is created from now on; at most 20 policies are.
              * @default false
              */
             readonly assign_to_new_customers?: boolean;
@@ -2076,7 +2163,7 @@ export interface components {
         readonly PolicyUpdate: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -2103,7 +2190,7 @@ export interface components {
         readonly PolicyPatch: {
             readonly name?: string;
             readonly description?: string;
-            /** @description Whether it is assigned to each customer that is created from now on. */
+            /** @description Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
             readonly assign_to_new_customers?: boolean;
             /**
              * @description An inactive policy stays assigned but is not enforced.
@@ -2219,6 +2306,95 @@ export interface components {
             /** @constant */
             readonly success: true;
             readonly data: readonly components["schemas"]["PolicyAssignee"][];
+            readonly pagination: components["schemas"]["Pagination"];
+            readonly meta: components["schemas"]["Meta"];
+        };
+        readonly NewBulkAssignment: {
+            /**
+             * @description `preview` changes nothing, and counts what `assign` would do.
+             * @enum {string}
+             */
+            readonly action: "assign" | "unassign" | "preview";
+            readonly customers: components["schemas"]["CustomerSelection"];
+        };
+        /** @description `ids`, `status` or `all`; customers that are created after the request are not among them. */
+        readonly CustomerSelection: {
+            readonly ids: readonly string[];
+        } | {
+            /** @enum {string} */
+            readonly status: "active" | "suspended" | "archived";
+        } | {
+            /** @constant */
+            readonly all: true;
+        };
+        readonly BulkAssignment: {
+            readonly id: string;
+            readonly policy_id: string;
+            /** @enum {string} */
+            readonly action: "assign" | "unassign" | "preview";
+            readonly customers: {
+                /** @description how many were named */
+                readonly ids: number;
+            } | {
+                readonly status: string;
+            } | {
+                /** @constant */
+                readonly all: true;
+            };
+            /** @enum {string} */
+            readonly status: "running" | "finished" | "cancelled" | "failed";
+            /** @description why it failed as a whole; what was done until then stays */
+            readonly problem: string | null;
+            readonly requested_by: components["schemas"]["ActorReference"];
+            /** Format: date-time */
+            readonly requested_at: string;
+            readonly ended_at: string | null;
+            readonly progress: {
+                /** @description customers that were selected */
+                readonly total: number;
+                /** @description customers that were looked at */
+                readonly done: number;
+                /** @description customers that got or lost the policy; for a preview: that would get it */
+                readonly changed: number;
+                readonly failed: number;
+            };
+            /** @description the first 100 customers that it failed for */
+            readonly failures: readonly {
+                readonly customer_id: string;
+                readonly code: string;
+                readonly message: string;
+            }[];
+            /** @description of a preview: who would be locked out */
+            readonly impact: {
+                /** @description open sessions that were examined */
+                readonly sessions: number;
+                /** @description of these, refused by gateways; null for an authorization policy */
+                readonly refused: number | null;
+                /** @description customers with such sessions */
+                readonly customers: number;
+                /** @description the 100 customers with the most */
+                readonly examples: readonly {
+                    readonly customer_id: string;
+                    readonly sessions: number;
+                    readonly refused: number;
+                    readonly requirements: readonly {
+                        /** @enum {string} */
+                        readonly requirement: "MFA_REQUIRED" | "SESSION_TOO_OLD" | "EMAIL_DOMAIN_NOT_ALLOWED" | "CLIENT_ADDRESS_NOT_ALLOWED";
+                        readonly sessions: number;
+                    }[];
+                }[];
+            } | null;
+        };
+        readonly BulkAssignmentResponse: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["BulkAssignment"];
+            readonly meta: components["schemas"]["Meta"];
+        };
+        readonly BulkAssignmentPage: {
+            /** @constant */
+            readonly success: true;
+            readonly data: readonly components["schemas"]["BulkAssignment"][];
             readonly pagination: components["schemas"]["Pagination"];
             readonly meta: components["schemas"]["Meta"];
         };
@@ -2741,6 +2917,19 @@ export interface components {
             readonly success: true;
             readonly data: readonly components["schemas"]["Event"][];
             readonly pagination: components["schemas"]["Pagination"];
+            readonly meta: components["schemas"]["Meta"];
+        };
+        readonly EventFeed: {
+            readonly events: readonly components["schemas"]["Event"][];
+            /** @description The `after` of the next call. */
+            readonly cursor: string;
+            /** @description There may be more already: continue at once, even if `events` is empty. */
+            readonly more: boolean;
+        };
+        readonly EventFeedResponse: {
+            /** @constant */
+            readonly success: true;
+            readonly data: components["schemas"]["EventFeed"];
             readonly meta: components["schemas"]["Meta"];
         };
         readonly UserActivity: {
@@ -3968,7 +4157,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CustomerResponse"];
+                    readonly "application/json": components["schemas"]["CustomerResponseWithWarnings"];
                 };
             };
         };
@@ -4742,6 +4931,109 @@ export interface operations {
             };
         };
     };
+    readonly assignPolicyInBulk: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key within 24 hours is carried out only once. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewBulkAssignment"];
+            };
+        };
+        readonly responses: {
+            /** @description Assign a policy to many customers */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BulkAssignmentResponse"];
+                };
+            };
+        };
+    };
+    readonly listBulkAssignments: {
+        readonly parameters: {
+            readonly query?: {
+                readonly page?: number;
+                readonly limit?: number;
+                readonly sort?: "requested_at";
+                readonly order?: "asc" | "desc";
+                readonly policy_id?: string;
+                readonly status?: "running" | "finished" | "cancelled" | "failed";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description List assignments to many customers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BulkAssignmentPage"];
+                };
+            };
+        };
+    };
+    readonly getBulkAssignment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Read the progress of an assignment to many customers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BulkAssignmentResponse"];
+                };
+            };
+        };
+    };
+    readonly cancelBulkAssignment: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A request that is repeated with the same key within 24 hours is carried out only once. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Cancel an assignment to many customers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BulkAssignmentResponse"];
+                };
+            };
+        };
+    };
     readonly listPolicySets: {
         readonly parameters: {
             readonly query?: {
@@ -5184,6 +5476,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    readonly getEventFeed: {
+        readonly parameters: {
+            readonly query?: {
+                readonly after?: string;
+                readonly limit?: number;
+                readonly type?: "user.authenticated" | "user.authentication_failed" | "user.logged_out" | "user.deleted" | "session.revoked" | "policy.violated" | "policy.updated" | "policy_set.published" | "policy_set.rollout_started" | "policy_set.rollout_changed" | "policy_set.rollout_promoted" | "policy_set.rollout_aborted" | "customer.created" | "customer.updated" | "customer.suspended" | "api_key.created" | "api_key.revoked" | "gateway.lost" | "gateway.diverged" | "gateway.lagging" | "gateway.recovered" | "authentication" | "session" | "policy" | "policy_set" | "customer" | "api_key" | "gateway";
+                readonly customer_id?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Follow events */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EventFeedResponse"];
                 };
             };
         };

@@ -54,6 +54,9 @@ export const provider = {
   scopesHint: "Separated by spaces.",
   realm: "Realm (Keycloak)",
   issuer: "Issuer",
+  conflict: "Somebody else has changed this identity provider",
+  conflictText:
+    "Choose which version to keep. Client secrets are never shown; yours is saved with your version.",
   verifiedAt: "Verified",
   verify: "Verify the provider before saving",
   callback: "Redirect URI to register with the provider",
@@ -63,6 +66,8 @@ export const provider = {
   testToken: "ID token (optional)",
   testTokenHint: "Shows who would sign in with its claims. It is not verified, stored or logged.",
   run: "Run the test",
+  testing: "The provider is asked …",
+  testStopped: "Test cancelled",
   step: "Step",
   result: "Result",
   passed: "passed",

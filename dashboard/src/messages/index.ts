@@ -58,7 +58,11 @@ export const messages = {
     fields: "Check the marked fields.",
     requestId: "Request",
     retry: "Try again",
-    changed: "Somebody else has changed this in the meantime. Read it again, then repeat your change.",
+    changed: "Somebody else has changed this in the meantime. Nothing of your change was saved.",
+    updated: "Gatehouse has been updated",
+    updatedText:
+      "This tab is of an earlier version, whose pages are no longer there. Reload it to go on. Drafts are kept.",
+    reload: "Reload",
   },
   changes: {
     title: "What differs",
@@ -67,6 +71,11 @@ export const messages = {
     after: "After",
     yours: "When this page read it",
     now: "Now",
+    mine: "Yours",
+    theirs: "Theirs",
+    keepMine: "Save yours over theirs",
+    takeTheirs: "Continue with theirs",
+    understood: "Show it as it is now",
     none: "Nothing differs.",
     absent: "absent",
   },
@@ -82,7 +91,7 @@ export const messages = {
   },
   signIn: {
     title: "Sign in",
-    to: (environment: string) => `to ${environment}`,
+    to: (environment: string) => `sign in to ${environment}`,
     email: "E-mail address",
     password: "Password",
     submit: "Sign in",

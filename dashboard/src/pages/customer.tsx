@@ -109,6 +109,7 @@ export function Customer({ id }: { readonly id: string }) {
           based={{
             on: customer,
             reread: async () => (await call("get", "/customers/{id}", { params: { id } })).data,
+            reload,
           }}
           onConfirm={async () => {
             const body = { status: isActive ? "suspended" : "active" } as const;

@@ -92,14 +92,14 @@ function NewCustomer({ onClose }: { readonly onClose: () => void }) {
       const urls = text("allowed_return_urls")
         .split(/\s+/)
         .filter((line) => line !== "");
-      const { data } = await call("post", "/customers", {
+      const { data, warnings } = await call("post", "/customers", {
         body: {
           name: text("name"),
           ...(text("external_id") !== "" && { external_id: text("external_id") }),
           allowed_return_urls: urls,
         },
       });
-      announce(texts.created);
+      announce([texts.created, ...warnings].join(" "));
       navigate(`/customers/${data.id}?tab=provider`);
     });
   return (

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { Data } from "../api/types.ts";
+import type { Data, Item } from "../api/types.ts";
 import { useQuery } from "../api/use-query.ts";
 import { messages } from "../messages/index.ts";
 import { Page } from "../shell.tsx";
 import { DecisionChart } from "../ui/chart.tsx";
-import { Failure, Loading } from "../ui/parts.tsx";
+import { Empty, Failure, Loading, Time } from "../ui/parts.tsx";
+import { Table, listQuery } from "../ui/table.tsx";
 import { useUrlState } from "../ui/url-state.ts";
 import { FirstSteps } from "./first-steps.tsx";
 
@@ -83,6 +85,7 @@ function Panels({ figures }: { readonly figures: Dashboard }) {
     figures;
   const audit = (more: Readonly<Record<string, string>>) =>
     `/audit?${new URLSearchParams({ from, to, kind: "decision", ...more }).toString()}`;
+  const events = (type: string) => `/events?${new URLSearchParams({ from, to, type }).toString()}`;
   const denials = by_reason.filter(({ decision }) => decision === "DENY");
   return (
     <>
@@ -93,15 +96,20 @@ function Panels({ figures }: { readonly figures: Dashboard }) {
         <Figure
           title={texts.signIns}
           value={number(sign_ins.succeeded)}
-          note={texts.signInsFailed(number(sign_ins.failed))}
-          href={`/events?${new URLSearchParams({ from, to, type: "user.authenticated" }).toString()}`}
+          href={events("user.authenticated")}
+          note={
+            <Link href={events("user.authentication_failed")}>
+              {texts.signInsFailed(number(sign_ins.failed))}
+            </Link>
+          }
         />
-        <Figure title={texts.activeUsers} value={number(users.active)} />
+        <Figure title={texts.activeUsers} value={number(users.active)} href={`#${ACTIVE_USERS}`} />
         <Figure title={texts.sessions} value={number(sessions.active)} />
         {latency && (
           <Figure
             title={texts.latency}
             value={texts.milliseconds(latency.p99_ms)}
+            href={audit({})}
             note={texts.percentiles(texts.milliseconds(latency.p50_ms), texts.milliseconds(latency.p95_ms))}
           />
         )}
@@ -148,7 +156,63 @@ function Panels({ figures }: { readonly figures: Dashboard }) {
           </section>
         )}
       </div>
+      <ActiveUsers since={from} audit={audit} />
     </>
+  );
+}
+
+const ACTIVE_USERS = "active-users";
+
+interface ActiveUsersProps {
+  readonly since: string;
+  readonly audit: (more: Readonly<Record<string, string>>) => string;
+}
+
+/** Who is behind the number of active users; each leads to the own decisions. */
+function ActiveUsers({ since, audit }: ActiveUsersProps) {
+  const url = useUrlState();
+  const loaded = useQuery("/analytics/users", {
+    query: {
+      ...listQuery(url, ["last_seen_at", "requests", "denied", "sign_ins"] as const),
+      seen_since: since,
+      limit: 10,
+    },
+  });
+  return (
+    <section id={ACTIVE_USERS} tabIndex={-1} aria-label={texts.activeUsers}>
+      <h2>{texts.activeUsers}</h2>
+      <Table
+        caption={texts.activeUsers}
+        loaded={loaded}
+        url={url}
+        idOf={({ user_id, customer_id }) => `${customer_id ?? ""} ${user_id}`}
+        empty={<Empty title={texts.noUsers} />}
+        columns={[
+          {
+            title: texts.user,
+            cell: ({ user_id: id, email }) => (
+              <Link href={audit({ user_id: id })}>{email ?? <code>{id}</code>}</Link>
+            ),
+          },
+          {
+            title: texts.customer,
+            cell: ({ customer_id: id }) =>
+              id !== null && (
+                <Link href={`/customers/${encodeURIComponent(id)}`}>
+                  <code>{id}</code>
+                </Link>
+              ),
+          },
+          ...(["requests", "denied", "sign_ins"] as const).map((name) => ({
+            title: texts.ofUser[name],
+            sort: name,
+            numeric: true,
+            cell: (user: Item<"/analytics/users">) => number(user[name]),
+          })),
+          { title: texts.lastSeen, sort: "last_seen_at", cell: (user) => <Time at={user.last_seen_at} /> },
+        ]}
+      />
+    </section>
   );
 }
 
@@ -165,7 +229,7 @@ function recordsOf(resource: string): Readonly<Record<string, string>> {
 interface FigureProps {
   readonly title: string;
   readonly value: string;
-  readonly note?: string;
+  readonly note?: ComponentChildren;
   readonly href?: string;
 }
 
@@ -176,6 +240,11 @@ function Figure({ title, value, note, href }: FigureProps) {
       <div class="figure">
         {href === undefined ? (
           value
+        ) : href.startsWith("#") ? (
+          // within the page, which the browser scrolls by itself
+          <a href={href} aria-label={`${title}: ${value}`}>
+            {value}
+          </a>
         ) : (
           <Link href={href} aria-label={`${title}: ${value}`}>
             {value}

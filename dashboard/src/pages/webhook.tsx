@@ -22,7 +22,7 @@ import { Table, listQuery } from "../ui/table.tsx";
 import { useUrlState } from "../ui/url-state.ts";
 
 const texts = messages.webhooks;
-type Opened = "roll" | "remove" | { readonly secret: string } | { readonly delivery: string };
+type Opened = "toggle" | "roll" | "remove" | { readonly secret: string } | { readonly delivery: string };
 
 export function Webhook({ id }: { readonly id: string }) {
   const url = useUrlState();
@@ -46,14 +46,11 @@ export function Webhook({ id }: { readonly id: string }) {
       announce(texts.tested);
       deliveries.reload();
     });
-  const toggle = () =>
-    run(async () => {
-      if (webhook.enabled)
-        await call("put", "/webhooks/{id}", { params: { id }, body: { enabled: false }, ifMatch: etag });
-      else await call("post", "/webhooks/{id}/enable", { params: { id } });
-      announce(webhook.enabled ? texts.disabled : texts.enabled);
-      reload();
-    });
+  const based = {
+    on: webhook,
+    reread: async () => (await call("get", "/webhooks/{id}", { params: { id } })).data,
+    reload,
+  };
   return (
     <Page
       title={webhook.url}
@@ -63,7 +60,12 @@ export function Webhook({ id }: { readonly id: string }) {
             <button type="button" disabled={busy || !webhook.enabled} onClick={() => void test()}>
               {texts.test}
             </button>
-            <button type="button" disabled={busy} onClick={() => void toggle()}>
+            <button
+              type="button"
+              onClick={() => {
+                setOpened("toggle");
+              }}
+            >
               {webhook.enabled ? texts.disable : texts.enable}
             </button>
             <button
@@ -140,6 +142,26 @@ export function Webhook({ id }: { readonly id: string }) {
           },
         ]}
       />
+      {opened === "toggle" && (
+        <Confirm
+          title={webhook.enabled ? texts.disableTitle : texts.enableTitle}
+          text={webhook.enabled ? texts.disableText : texts.enableText}
+          action={webhook.enabled ? texts.disable : texts.enable}
+          done={webhook.enabled ? texts.disabled : texts.enabled}
+          based={based}
+          onConfirm={async () => {
+            if (webhook.enabled)
+              await call("put", "/webhooks/{id}", {
+                params: { id },
+                body: { enabled: false },
+                ifMatch: etag,
+              });
+            else await call("post", "/webhooks/{id}/enable", { params: { id } });
+            reload();
+          }}
+          onClose={close}
+        />
+      )}
       {opened === "roll" && (
         <Confirm
           title={texts.roll}
@@ -162,6 +184,7 @@ export function Webhook({ id }: { readonly id: string }) {
           action={texts.remove}
           danger
           done={texts.removed}
+          based={based}
           onConfirm={async () => {
             await call("delete", "/webhooks/{id}", { params: { id }, ifMatch: etag });
             navigate("/webhooks");

@@ -14,8 +14,15 @@ interface ConfirmProps {
   readonly done?: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
-  /** What the change is based on, and how to read it again: both are shown if somebody else was faster. */
-  readonly based?: { readonly on: object; readonly reread: () => Promise<object> };
+  /**
+   * What the change is based on, and how to read it again: both are shown if somebody else was faster, and then the page
+   * shows what is there now.
+   */
+  readonly based?: {
+    readonly on: object;
+    readonly reread: () => Promise<object>;
+    readonly reload: () => void;
+  };
   readonly children?: ComponentChildren;
 }
 
@@ -51,39 +58,58 @@ export function Confirm({
         <p>
           <strong>{messages.confirmIn(environmentName)}</strong>
         </p>
-        {failure?.status === 412 ? (
-          <>
-            <p class="problem" role="alert">
-              {messages.failures.changed}
-            </p>
-            {based && <BothVersions {...based} />}
-          </>
+        {failure?.status === 412 && based ? (
+          <Outdated
+            based={based}
+            onClose={() => {
+              onClose();
+              based.reload();
+            }}
+          />
         ) : (
-          <FormFailure failure={failure} fields={[]} />
+          <>
+            <FormFailure failure={failure} fields={[]} />
+            <div class="row">
+              <button type="submit" class={danger ? "danger" : "main"} disabled={busy}>
+                {action}
+              </button>
+              <button type="button" onClick={onClose}>
+                {messages.cancel}
+              </button>
+            </div>
+          </>
         )}
-        <div class="row">
-          <button type="submit" class={danger ? "danger" : "main"} disabled={busy}>
-            {action}
-          </button>
-          <button type="button" onClick={onClose}>
-            {messages.cancel}
-          </button>
-        </div>
       </form>
     </Dialog>
   );
 }
 
-/** What this page has read, and what is there now. */
-function BothVersions({ on, reread }: NonNullable<ConfirmProps["based"]>) {
+interface OutdatedProps {
+  readonly based: NonNullable<ConfirmProps["based"]>;
+  readonly onClose: () => void;
+}
+
+/** What this page has read, and what is there now. The change is not offered again: it was decided on for the former. */
+function Outdated({ based: { on, reread }, onClose }: OutdatedProps) {
   const [now, setNow] = useState<object>();
   useEffect(() => {
     // without it, the text above is all there is to say
     reread().then(setNow, () => undefined);
   }, []);
-  if (now === undefined) return null;
   const titles = [messages.changes.yours, messages.changes.now] as const;
-  return <Changes before={{ ...on }} after={{ ...now }} titles={titles} />;
+  return (
+    <>
+      <p class="problem" role="alert">
+        {messages.failures.changed}
+      </p>
+      {now && <Changes before={{ ...on }} after={{ ...now }} titles={titles} />}
+      <div class="row">
+        <button type="button" class="main" onClick={onClose}>
+          {messages.changes.understood}
+        </button>
+      </div>
+    </>
+  );
 }
 
 interface SecretProps {

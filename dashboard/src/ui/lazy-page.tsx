@@ -1,6 +1,7 @@
 import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiFailure } from "../api/client.ts";
+import { messages } from "../messages/index.ts";
 import { Failure, Loading } from "./parts.tsx";
 
 /** A page in a part of its own, which is loaded when the page is opened for the first time. */
@@ -10,7 +11,7 @@ export function lazyPage<Props extends object = object>(
   let loaded: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
     const [, setVersion] = useState(0);
-    const [failure, setFailure] = useState<ApiFailure>();
+    const [failure, setFailure] = useState<ApiFailure | "updated">();
     const get = () => {
       setFailure(undefined);
       load().then(
@@ -18,9 +19,8 @@ export function lazyPage<Props extends object = object>(
           loaded = page;
           setVersion((before) => before + 1);
         },
-        // the part was not reached, or belongs to a version that is no longer served
-        (error: unknown) => {
-          setFailure(new ApiFailure(0, "UNREACHABLE", String(error)));
+        async (error: unknown) => {
+          setFailure((await isServed()) ? "updated" : new ApiFailure(0, "UNREACHABLE", String(error)));
         },
       );
     };
@@ -31,6 +31,34 @@ export function lazyPage<Props extends object = object>(
       const Part = loaded;
       return <Part {...props} />;
     }
-    return failure ? <Failure failure={failure} retry={get} /> : <Loading />;
+    if (failure === undefined) return <Loading />;
+    // browsers remember that a part could not be loaded, so only a reload asks for it again
+    return failure === "updated" ? <Updated /> : <Failure failure={failure} retry={reload} />;
   };
+}
+
+/** Whether the control plane answers: then a part is missing because another version is served. */
+async function isServed(): Promise<boolean> {
+  try {
+    return (await fetch("/", { cache: "no-store", headers: { accept: "text/html" } })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function reload(): void {
+  location.reload();
+}
+
+function Updated() {
+  const texts = messages.failures;
+  return (
+    <div class="state" role="alert">
+      <h1>{texts.updated}</h1>
+      <p>{texts.updatedText}</p>
+      <button type="button" class="main" onClick={reload}>
+        {texts.reload}
+      </button>
+    </div>
+  );
 }

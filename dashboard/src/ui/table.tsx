@@ -32,20 +32,26 @@ export function Table<Row>({ caption, loaded, columns, idOf, empty, url }: Table
   return (
     <>
       <div class="scrolled" tabIndex={0} role="region" aria-label={caption}>
-        <table aria-busy={loading}>
+        {/* the roles stay where style sheets show the rows as a list */}
+        <table class="listed" role="table" aria-busy={loading}>
           <caption class="hidden">{caption}</caption>
-          <thead>
-            <tr>
+          <thead role="rowgroup">
+            <tr role="row">
               {columns.map((column) => (
                 <Heading key={column.title} column={column} url={url} />
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {answer.data.map((row) => (
-              <tr key={idOf(row)}>
+              <tr key={idOf(row)} role="row">
                 {columns.map(({ title, cell, numeric }) => (
-                  <td key={title} class={numeric === true ? "numeric" : undefined}>
+                  <td
+                    key={title}
+                    role="cell"
+                    data-title={title}
+                    class={numeric === true ? "numeric" : undefined}
+                  >
                     {cell(row)}
                   </td>
                 ))}
@@ -64,7 +70,7 @@ function Heading<Row>({ column, url }: { readonly column: Column<Row>; readonly 
   const className = numeric === true ? "numeric" : undefined;
   if (sort === undefined || url === undefined)
     return (
-      <th scope="col" class={className}>
+      <th scope="col" role="columnheader" class={className}>
         {title}
       </th>
     );
@@ -74,6 +80,7 @@ function Heading<Row>({ column, url }: { readonly column: Column<Row>; readonly 
   return (
     <th
       scope="col"
+      role="columnheader"
       class={className}
       aria-sort={sorted ? (order === "asc" ? "ascending" : "descending") : undefined}
     >

@@ -5,7 +5,7 @@ import type { Api, ApiRequest } from "../http-api.ts";
 import { readJson } from "../read-json.ts";
 import { createEvaluate } from "./evaluate.ts";
 import type { AuthzenSettings } from "./question.ts";
-import { createSearch, type SearchDependencies } from "./search.ts";
+import { createSearch, NotListed, type SearchDependencies } from "./search.ts";
 import { BadRequest, objectIn } from "./tuple.ts";
 
 export type { AuthzenSettings } from "./question.ts";
@@ -30,7 +30,7 @@ export function authzenApis(
     [EVALUATIONS, post(evaluate.several)],
     [SEARCH_RESOURCE, post(search.resources)],
     [SEARCH_ACTION, post(search.actions)],
-    [SEARCH_SUBJECT, { method: "POST", mostBytes: MOST_BYTES, answer: noSubjects }],
+    [SEARCH_SUBJECT, search.subjects ? post(search.subjects) : NO_SUBJECTS],
     [METADATA, { method: "GET", mostBytes: 0, answer: (request) => metadataOf(settings, request) }],
   ];
 }
@@ -41,6 +41,7 @@ function post(handle: (body: JsonObject, call: DoorCall) => Promise<object>): Ap
       return json(request, await handle(bodyOf(request), call));
     } catch (error) {
       if (error instanceof BadRequest) return text(request, 400, error.message);
+      if (error instanceof NotListed) return text(request, 503, error.message);
       throw error;
     }
   };
@@ -57,15 +58,14 @@ function bodyOf({ headers, body }: ApiRequest): JsonObject {
   return objectIn(read.value, "the body");
 }
 
-function noSubjects(request: ApiRequest): HttpAnswer {
-  return text(
-    request,
-    501,
-    "subjects cannot be searched: what rules read of users is in their tokens, and known only when they ask",
-  );
-}
+const NO_SUBJECTS: Api = {
+  method: "POST",
+  mostBytes: MOST_BYTES,
+  answer: (request) =>
+    text(request, 501, "subjects cannot be searched: nothing lists them (authz.authzen.subject_sources)"),
+};
 
-function metadataOf({ url }: AuthzenSettings, request: ApiRequest): HttpAnswer {
+function metadataOf({ url, subjectSources }: AuthzenSettings, request: ApiRequest): HttpAnswer {
   if (url === undefined) return text(request, 404, "`authz.authzen.url` is not set");
   return json(request, {
     policy_decision_point: url,
@@ -73,6 +73,8 @@ function metadataOf({ url }: AuthzenSettings, request: ApiRequest): HttpAnswer {
     access_evaluations_endpoint: `${url}${EVALUATIONS}`,
     search_resource_endpoint: `${url}${SEARCH_RESOURCE}`,
     search_action_endpoint: `${url}${SEARCH_ACTION}`,
+    // absent means that there is none
+    ...(Object.keys(subjectSources).length > 0 && { search_subject_endpoint: `${url}${SEARCH_SUBJECT}` }),
   });
 }
 

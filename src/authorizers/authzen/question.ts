@@ -15,6 +15,8 @@ export interface AuthzenSettings {
   readonly resources: Readonly<Record<string, string>>;
   /** Types of subjects that are users. */
   readonly subjects: readonly string[];
+  /** Types of subjects that can be searched, each with the attribute source whose keys are their ids. */
+  readonly subjectSources: Readonly<Record<string, string>>;
   /** Customers have policies of their own: nothing is permitted to somebody whose customer is not known. */
   readonly customers: boolean;
 }

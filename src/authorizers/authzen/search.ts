@@ -6,15 +6,17 @@ import {
 } from "../../decision/point/index.ts";
 import type { Snapshot } from "../../decision/policies/snapshot.ts";
 import type { JsonObject } from "../../json/index.ts";
+import { REASONS } from "../../reasons.ts";
+import { readPage } from "./page.ts";
 import { checkOf, ROUTE, UnknownName, type AuthzenSettings } from "./question.ts";
-import { BadRequest, objectIn, readTuple, type Tuple } from "./tuple.ts";
+import { BadRequest, readTuple, type Tuple } from "./tuple.ts";
 
 /** Answers to a search, and where the next ones begin. */
 export interface Found {
-  readonly results: readonly object[];
   readonly page: { readonly next_token: string };
   /** Present if there may be results that no search can find. */
   readonly context?: object;
+  readonly results: readonly object[];
 }
 
 /** Searches decide on each candidate as an evaluation would, but record nothing: nobody has sent these requests. */
@@ -23,6 +25,24 @@ export interface Search {
   readonly actions: (body: JsonObject, call: DoorCall) => Promise<Found>;
   /** @throws BadRequest */
   readonly resources: (body: JsonObject, call: DoorCall) => Promise<Found>;
+  /**
+   * Absent if nothing lists subjects.
+   *
+   * @throws BadRequest, NotListed
+   */
+  readonly subjects?: (body: JsonObject, call: DoorCall) => Promise<Found>;
+}
+
+/** The subjects of a type, as an attribute source lists them. */
+export interface SubjectList {
+  /** Changes with the ids. */
+  readonly version: string;
+  readonly ids: readonly string[];
+}
+
+/** The source of subjects could not be read yet. */
+export class NotListed extends Error {
+  override readonly name = "NotListed";
 }
 
 export interface SearchDependencies extends Pick<ServingDependencies, "forgedHeaders"> {
@@ -30,6 +50,8 @@ export interface SearchDependencies extends Pick<ServingDependencies, "forgedHea
   readonly trial: Pick<DecisionPoint, "decide">;
   /** The gateway's own policy set in force. */
   readonly snapshot: () => Snapshot | undefined;
+  /** What an attribute source lists; `undefined` if it could not be read yet. */
+  readonly listSubjects: (source: string) => SubjectList | undefined;
 }
 
 /** How many candidates one page decides on. */
@@ -37,46 +59,93 @@ const PAGE = 100;
 /** Candidates for actions, besides those that are configured. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
+/** `unknown`: something that was not said, or cannot be obtained, decides. */
+type Verdict = "permitted" | "denied" | "unknown";
+
+interface Decided<Candidate> {
+  readonly permitted: readonly Candidate[];
+  readonly unknown: number;
+  readonly next_token: string;
+}
+
 export function createSearch(
   settings: AuthzenSettings,
-  { trial, forgedHeaders, snapshot }: SearchDependencies,
+  { trial, forgedHeaders, snapshot, listSubjects }: SearchDependencies,
 ): Search {
-  async function isPermitted(tuple: Tuple, call: DoorCall): Promise<boolean> {
+  async function verdictOn(tuple: Tuple, call: DoorCall): Promise<Verdict> {
     const check = checkOf(tuple, settings, call);
-    if (forgedHeaders(check.access.raw.headers).length > 0) return false;
-    const decision = await trial.decide(check.access);
-    return decision.verdict === "ALLOW" && enforceable(decision, check).verdict === "ALLOW";
+    if (forgedHeaders(check.access.raw.headers).length > 0) return "denied";
+    const permitted = await trial.decide(check.access);
+    const decision = permitted.verdict === "ALLOW" ? enforceable(permitted, check) : permitted;
+    if (decision.verdict === "ALLOW") return "permitted";
+    const { reason } = decision;
+    const isUnknown = reason === "CONDITION_UNKNOWN" || REASONS[reason].status >= 500;
+    return isUnknown || check.unenforceable !== undefined ? "unknown" : "denied";
   }
 
-  /** Decides on a page of candidates; ends it early rather than late. */
-  async function page<Candidate>(
+  /** Decides on a page of candidates; ends it early, so that there is time to answer. */
+  async function decideOn<Candidate>(
     candidates: readonly Candidate[],
-    body: JsonObject,
+    {
+      body,
+      tuple,
+      version = "",
+    }: { readonly body: JsonObject; readonly tuple: Tuple; readonly version?: string },
     call: DoorCall,
     tupleOf: (candidate: Candidate) => Tuple,
-  ): Promise<{ readonly permitted: readonly Candidate[]; readonly next_token: string }> {
-    const digest = snapshot()?.digest.slice(0, DIGEST) ?? "";
-    const from = startOf(body, digest);
+  ): Promise<Decided<Candidate>> {
+    const { subject, action, resource, context } = tuple;
+    const page = readPage(body, {
+      version: `${snapshot()?.digest ?? ""} ${version}`,
+      question: [entityOf(subject), action, entityOf(resource), context],
+    });
+    const end = Math.min(candidates.length, page.from + PAGE);
+    const until = (Date.now() + call.deadline) / 2;
     const permitted: Candidate[] = [];
-    let at = from;
-    for (; at < Math.min(candidates.length, from + PAGE) && Date.now() < call.deadline; at += 1) {
+    let [at, unknown] = [page.from, 0];
+    for (; at < end && permitted.length < page.limit && Date.now() < until; at += 1) {
       const candidate = candidates[at] as Candidate;
-      if (await isPermitted(tupleOf(candidate), call)) permitted.push(candidate);
+      const verdict = await verdictOn(tupleOf(candidate), call);
+      if (verdict === "permitted") permitted.push(candidate);
+      if (verdict === "unknown") unknown += 1;
     }
-    return { permitted, next_token: at < candidates.length ? `${digest}.${at}` : "" };
+    return { permitted, unknown, next_token: at < candidates.length ? page.tokenAt(at) : "" };
+  }
+
+  async function subjects(body: JsonObject, call: DoorCall): Promise<Found> {
+    const tuple = readTuple(body, "subject");
+    const { type } = tuple.subject;
+    const source = Object.hasOwn(settings.subjectSources, type) ? settings.subjectSources[type] : undefined;
+    if (source === undefined)
+      throw new BadRequest(
+        `no attribute source lists subjects of the type \`${type}\` (authz.authzen.subject_sources)`,
+      );
+    const list = listSubjects(source);
+    if (list === undefined) throw new NotListed(`the attribute source \`${source}\` could not be read`);
+    // an evaluation takes no empty id
+    const ids = list.ids.filter((id) => id !== "");
+    const asked = { body, tuple, version: list.version };
+    return answeringUnknownNames(async () => {
+      const { permitted, unknown, next_token } = await decideOn(ids, asked, call, (id) => ({
+        ...tuple,
+        subject: { ...tuple.subject, id },
+      }));
+      const results = permitted.map((id) => ({ type, id }));
+      return { page: { next_token }, context: onlyListed(source, unknown), results };
+    });
   }
 
   return {
     async actions(body, call) {
       const tuple = readTuple(body, "action");
       const names = [...new Set([...Object.keys(settings.actions), ...METHODS])];
-      try {
-        const { permitted, next_token } = await page(names, body, call, (action) => ({ ...tuple, action }));
-        return { results: permitted.map((name) => ({ name })), page: { next_token } };
-      } catch (error) {
-        if (error instanceof UnknownName) return { results: [], page: { next_token: "" } };
-        throw error;
-      }
+      return answeringUnknownNames(async () => {
+        const { permitted, next_token } = await decideOn(names, { body, tuple }, call, (action) => ({
+          ...tuple,
+          action,
+        }));
+        return { page: { next_token }, results: permitted.map((name) => ({ name })) };
+      });
     },
     async resources(body, call) {
       const tuple = readTuple(body, "resource");
@@ -86,22 +155,33 @@ export function createSearch(
           `only resources of the type \`${ROUTE}\` can be searched: nobody knows here which others there are`,
         );
       const { paths, hasOthers } = routesOf(snapshot());
-      try {
-        const { permitted, next_token } = await page(paths, body, call, (id) => ({
+      return answeringUnknownNames(async () => {
+        const { permitted, next_token } = await decideOn(paths, { body, tuple }, call, (id) => ({
           ...tuple,
           resource: { ...resource, id },
         }));
         const results = permitted.map((id) => ({ type: ROUTE, id }));
-        return { results, page: { next_token }, ...(hasOthers && { context: INCOMPLETE }) };
-      } catch (error) {
-        if (error instanceof UnknownName) return { results: [], page: { next_token: "" } };
-        throw error;
-      }
+        return { page: { next_token }, ...(hasOthers && { context: INCOMPLETE }), results };
+      });
     },
+    ...(Object.keys(settings.subjectSources).length > 0 && { subjects }),
   };
 }
 
-const DIGEST = 12;
+/** An id that a search leaves open counts for nothing. */
+function entityOf({ type, id = "", properties }: Tuple["subject"]): JsonObject {
+  return { type, id, properties };
+}
+
+/** Nothing is permitted that is mapped to no request. */
+async function answeringUnknownNames(find: () => Promise<Found>): Promise<Found> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof UnknownName) return { page: { next_token: "" }, results: [] };
+    throw error;
+  }
+}
 
 const INCOMPLETE = {
   incomplete: true,
@@ -110,16 +190,16 @@ const INCOMPLETE = {
   },
 };
 
-/** @throws BadRequest if the token is of another policy set, in whose order it was given */
-function startOf(body: JsonObject, digest: string): number {
-  const { page } = body;
-  if (page === undefined) return 0;
-  const token = objectIn(page, "page")["next_token"] ?? "";
-  if (token === "") return 0;
-  const [, of, at] = typeof token === "string" ? (/^([0-9a-f]*)\.([0-9]{1,9})$/.exec(token) ?? []) : [];
-  if (at === undefined) throw new BadRequest("`page.next_token` is not one of this service");
-  if (of !== digest) throw new BadRequest("the policy set has changed: search again from the first page");
-  return Number(at);
+/** There may always be somebody with a valid token who is in no list. */
+function onlyListed(source: string, unknown: number): object {
+  const left =
+    unknown === 0
+      ? ""
+      : `; ${unknown} of this page are left out, because what decides is neither said nor listed, such as what only their tokens have`;
+  return {
+    incomplete: true,
+    reason_admin: { en: `only subjects in the attribute source \`${source}\` are found${left}` },
+  };
 }
 
 /** Paths that a rule names as they are. */

@@ -6,6 +6,7 @@ import { ok, page, readRoute, type Answer, type Call, type Route } from "../plat
 import { keptSince } from "./records/partitions.ts";
 import { readTrail, TRAIL_HEADERS } from "./records/trail.ts";
 import { readDashboard } from "./dashboard.ts";
+import { latestCursor, readFeed } from "./event-feed.ts";
 import { countEvents, eventRows, type EventFilters, type EventRow } from "./events.ts";
 import {
   dashboard,
@@ -13,6 +14,8 @@ import {
   EVENT_FAMILIES,
   eventItems,
   eventsQuery,
+  feedPart,
+  feedQuery,
   userItems,
   usersQuery,
   type EventFamily,
@@ -56,6 +59,26 @@ export function analyticsRoutes(context: ControlContext): Route[] {
     }),
     readRoute({
       ...common,
+      tag: "Events",
+      group: "management",
+      tenancy: "handler",
+      errors: ["INVALID_CUSTOMER", "CURSOR_EXPIRED"],
+      path: "/events",
+      operation: "getEventFeed",
+      summary: "Follow events",
+      description: FEED,
+      query: feedQuery,
+      answers: { 200: feedPart },
+      read: async ({ query: { after, limit, type, customer_id }, actor }) => {
+        const now = clock();
+        const customer = customerOf(customer_id, actor);
+        if (after === "latest") return ok({ events: [], cursor: await latestCursor(db, now), more: false });
+        const types = type === undefined ? undefined : typesOf(type);
+        return ok(await readFeed(db, { after, limit, types, customer }, now, settings.retention.eventsMs));
+      },
+    }),
+    readRoute({
+      ...common,
       ...whose,
       path: "/analytics/users",
       operation: "listUserActivity",
@@ -72,6 +95,12 @@ export function analyticsRoutes(context: ControlContext): Route[] {
     }),
   ];
 }
+
+const FEED =
+  `Oldest first, in the order of their transactions. Continue with \`cursor\`: no event is missed, and none comes twice, however many
+are written meanwhile. Call again at once while \`more\` is true, otherwise after a few seconds. An event appears when no transaction
+that began before its own is still writing. 410 if events after the cursor are no longer kept, or the database was restored from a
+backup.`.replaceAll("\n", " ");
 
 const DASHBOARD =
   `Counts of the last day, or of a range, in whole periods of \`interval\`: \`from\` and \`to\` of the answer

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { EVENT_TYPES, type EventType } from "../platform/events.ts";
-import { listQuery, MAX_LIMIT, timestampParameter } from "../platform/frame/list.ts";
+import { listQuery, MAX_LIMIT, timestampParameter, wholeNumber } from "../platform/frame/list.ts";
 import { timestamp } from "../platform/frame/schemas.ts";
+import { feedCursorParameter } from "./event-feed.ts";
 import { cursorParameter } from "./records/trail.ts";
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -25,11 +26,13 @@ function familyOf(type: EventType): EventFamily {
   return family === "user" ? "authentication" : family;
 }
 
+const typeFilter = z
+  .enum([...EVENT_TYPES, ...(Object.keys(EVENT_FAMILIES) as EventFamily[])])
+  .optional()
+  .meta({ description: "A type of event, or a family of types: `authentication` is all of `user.*`." });
+
 export const eventsQuery = listQuery(["timestamp"], {
-  type: z
-    .enum([...EVENT_TYPES, ...(Object.keys(EVENT_FAMILIES) as EventFamily[])])
-    .optional()
-    .meta({ description: "A type of event, or a family of types: `authentication` is all of `user.*`." }),
+  type: typeFilter,
   customer_id: text(512).optional(),
   user_id: text(512).optional(),
   from: timestampParameter().optional(),
@@ -51,6 +54,26 @@ const event = z
   .meta({ id: "Event" });
 
 export const eventItems = z.array(event);
+
+const MAX_FEED = 500;
+
+export const feedQuery = z.strictObject({
+  after: feedCursorParameter().optional(),
+  limit: wholeNumber("limit", 1, MAX_FEED).prefault("100"),
+  type: typeFilter,
+  customer_id: text(512).optional(),
+});
+export type FeedQuery = z.output<typeof feedQuery>;
+
+export const feedPart = z
+  .object({
+    events: z.array(event),
+    cursor: z.string().meta({ description: "The `after` of the next call." }),
+    more: z
+      .boolean()
+      .meta({ description: "There may be more already: continue at once, even if `events` is empty." }),
+  })
+  .meta({ id: "EventFeed" });
 
 export const dashboardQuery = z.strictObject({
   from: timestampParameter().optional(),

@@ -50,12 +50,14 @@ export function readChanges(
     const more = found.length > pageChanges;
     const changes = more ? found.slice(0, pageChanges) : found;
     const place = (more ? changes.at(-1) : undefined) ?? extent.end;
+    const content = await resolveChanges(trx, changes);
+    if (content === undefined) return undefined;
     return {
       cursor: cursorOf(place, extent),
       complete: false,
       ...(more && { more }),
       end: extent.end.seq,
-      ...(await resolveChanges(trx, changes)),
+      ...content,
     };
   }, SNAPSHOT);
 }
@@ -123,16 +125,19 @@ function changesSince(trx: Knex, from: FeedPosition, most: number): Promise<Chan
 
 type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
 
-async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise<Content> {
+/** @returns `undefined` if a policy set is gone, which only a complete state can tell */
+async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise<Content | undefined> {
   const customerIds = named(changes, "customer_changed", "customer_id");
   const userIds = named(changes, "user_changed", "user_id");
   const names = named(changes, "policy_set_activated", "policy_set");
+  const sets = names.length === 0 ? [] : await policySetStates(trx, names);
+  if (sets.length < names.length) return undefined;
   return {
     customers: await customersNow(trx, customerIds),
     customers_deleted: [],
     sessions_ended: endedSessions(changes).map(endedSessionOf),
     users: await usersNow(trx, userIds, changes),
-    policy_sets: names.length === 0 ? [] : await policySetStates(trx, names),
+    policy_sets: sets,
   };
 }
 

@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   NOT_FOUND: { status: 404, message: "no resource at this path" },
   INVALID_CUSTOMER: { status: 404, message: "the customer does not exist" },
   POLICY_NOT_FOUND: { status: 404, message: "the policy does not exist" },
+  BULK_ASSIGNMENT_NOT_FOUND: { status: 404, message: "the assignment to many customers does not exist" },
   POLICY_SET_NOT_FOUND: { status: 404, message: "the policy set or its version does not exist" },
   ROLLOUT_NOT_FOUND: { status: 404, message: "the policy set has had no rollout" },
   USER_NOT_FOUND: { status: 404, message: "the user does not exist" },
@@ -73,6 +74,10 @@ export const ERROR_CODES = {
   PRECONDITION_FAILED: {
     status: 412,
     message: "the resource has changed: its ETag does not match `If-Match`",
+  },
+  CURSOR_EXPIRED: {
+    status: 410,
+    message: "events after this cursor may be missing; read the feed from the beginning, or from `latest`",
   },
   PAYLOAD_TOO_LARGE: { status: 413, message: "the request is too large" },
   UNSUPPORTED_MEDIA_TYPE: {

@@ -78,8 +78,8 @@ export interface EventData {
   /** For a violation at the gateway. */
   readonly decision_id?: string;
   /**
-   * Only in a delivery: the number of violations it represents, their time range, and whether they are of several
-   * kinds.
+   * For violations, only in a delivery: the number that it represents, their time range, and whether they are of several
+   * kinds. For gateways: how many it represents, if more than the one that it names.
    */
   readonly count?: number;
   readonly first_at?: string;

@@ -3,6 +3,7 @@ import { typeid } from "typeid-js";
 /** Every kind of resource, and the prefix of its ids. */
 export const ID_PREFIXES = {
   apiKey: "key",
+  bulkAssignment: "bas",
   change: "chg",
   client: "cli",
   clientSession: "cls",

@@ -23,6 +23,7 @@ const KEPT = [
 export async function wipe(unit: UnitOfWork): Promise<void> {
   const { trx } = unit;
   await refuseAllTokens(unit);
+  await forgetPolicySets(unit);
   // those of dashboard users go on: keys and clients of the platform stay, which name who made them
   await trx("erasures").whereNot({ kind: "dashboard_user" }).delete();
   const tables = await wipedTables(trx);
@@ -42,6 +43,15 @@ async function forgetCustomers(unit: UnitOfWork): Promise<void> {
   await keepDeletedIds(trx, ids, now);
   await trx("customers").delete();
   for (const id of ids) unit.notifyGateways({ type: "customer_changed", customer_id: id });
+}
+
+/**
+ * A gateway that is told of a set that is gone reads the complete state: otherwise it would keep the set's last version,
+ * and the candidate of its rollout.
+ */
+async function forgetPolicySets(unit: UnitOfWork): Promise<void> {
+  const names = await unit.trx("policy_sets").orderBy("name").pluck<string[]>("name");
+  for (const name of names) unit.notifyGateways({ type: "policy_set_activated", name });
 }
 
 /** Every table that is not named above; partitions go with theirs. */

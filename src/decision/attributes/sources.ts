@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { CORE_SCHEMA, floatCoreTag, intCoreTag, load, mapTag, Schema } from "js-yaml";
 import { exactNumber, isObject } from "../../json/index.ts";
@@ -27,6 +28,7 @@ export class FileSource implements AttributeSource {
   readonly #path: string;
   readonly #log: Log;
   #entries: ReadonlyMap<string, ValueObject> | undefined;
+  #listed: { readonly version: string; readonly ids: readonly string[] } | undefined;
   #version = "";
 
   constructor(path: string, log: Log) {
@@ -39,13 +41,23 @@ export class FileSource implements AttributeSource {
     return this.#entries.get(key);
   }
 
+  /** @returns every key, and the version of the content, the same in every process; `undefined` if it is not loaded */
+  list(): { readonly version: string; readonly ids: readonly string[] } | undefined {
+    return this.#listed;
+  }
+
   /** Loads the file if it has changed. Never rejects. */
   async refresh(): Promise<void> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#path);
       const version = `${mtimeMs}:${size}:${ino}`;
       if (version === this.#version) return;
-      this.#entries = parseEntries(await readFile(this.#path));
+      const bytes = await readFile(this.#path);
+      this.#entries = parseEntries(bytes);
+      this.#listed = {
+        version: createHash("sha256").update(bytes).digest("hex"),
+        ids: [...this.#entries.keys()],
+      };
       this.#version = version;
     } catch (error) {
       this.#log.warn(

@@ -23,7 +23,7 @@ import {
 import { readingsAt } from "./forwarded-host.ts";
 import { holdForIdentity } from "./hold-connection.ts";
 import { hasOtherRules } from "./other-rules.ts";
-import { armOf, evaluateArm } from "./rollout-arm.ts";
+import { armOf, evaluateFor } from "./rollout-arm.ts";
 import { createRouteFinder, type RouteSettings } from "./route-limits.ts";
 import { REASONS } from "../../reasons.ts";
 import { requireOrigin, type OriginCheck } from "./origin-check.ts";
@@ -227,7 +227,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           (sofar, set) => andThen(sofar, (decision) => alsoBy(set, decision, one, variants)),
           withVariants(one, variants),
         );
-      const decided = evaluateArm(arm, () =>
+      const decided = evaluateFor(identified, () =>
         others.reduce<PromiseOrValue<Decision>>(
           (sofar, other) => andThen(sofar, (decision) => alsoAs(other, decision, evaluation, bySets)),
           bySets(evaluation),

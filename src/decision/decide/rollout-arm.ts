@@ -2,27 +2,29 @@ import { createHash } from "node:crypto";
 import type { Identity } from "../../identity/types.ts";
 import type { Candidate, PolicyRelease, RolloutArm, StickyKey } from "../policies/release.ts";
 import type { PromiseOrValue } from "../promise-or-value.ts";
-import type { Decision } from "../types.ts";
+import type { Decision, Draft } from "../types.ts";
 import { networkOf } from "./addresses.ts";
 
-/** An evaluation failed unexpectedly (the cause), and with which set. */
-export class ArmFailure extends Error {
-  readonly arm: RolloutArm;
+/** An evaluation failed unexpectedly (the cause), and what was known of the request by then. */
+export class EvaluationFailure extends Error {
+  readonly draft: Draft;
 
-  constructor(arm: RolloutArm, cause: unknown) {
-    super(`the evaluation of ${arm.set.label} failed`, { cause });
-    this.arm = arm;
+  constructor(draft: Draft, cause: unknown) {
+    super(`the evaluation of ${draft.snapshot?.label ?? "the policy set"} failed`, { cause });
+    this.draft = draft;
   }
 }
 
-/** Evaluates with the set of an arm. What fails there fails as {@link ArmFailure}, so that its record names the set. */
-export function evaluateArm<Result>(
-  arm: RolloutArm | undefined,
+/**
+ * Evaluates a request. What fails there fails as {@link EvaluationFailure}, so that its record names set and caller, and it
+ * counts for them: behind a proxy, the failures of all callers would otherwise seem to be those of one.
+ */
+export function evaluateFor<Result>(
+  draft: Draft,
   evaluate: () => PromiseOrValue<Result>,
 ): PromiseOrValue<Result> {
-  if (arm === undefined) return evaluate();
   const fail = (cause: unknown): never => {
-    throw new ArmFailure(arm, cause);
+    throw new EvaluationFailure(draft, cause);
   };
   try {
     const result = evaluate();

@@ -4,7 +4,7 @@ import { REASONS } from "../../reasons.ts";
 import { inTime } from "../../runtime/in-time.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Decide } from "../decide/decide.ts";
-import { ArmFailure } from "../decide/rollout-arm.ts";
+import { EvaluationFailure } from "../decide/rollout-arm.ts";
 import { denyPermitted, requiresAudit } from "../decide/evaluation-context.ts";
 import { auditRecord, nextDecisionId, type RecordContext } from "./record.ts";
 import type { InputProtection } from "../inputs/index.ts";
@@ -19,7 +19,7 @@ export interface DecisionPointDependencies {
   readonly audit: AuditLog & RefusalLog;
   readonly metrics: Metrics;
   readonly log: { error(object: object, message: string): void };
-  /** Called with each final decision, and how long it took. */
+  /** Called with each final decision, and each that came too late for its caller, and how long it took. */
   readonly concluded?: (decision: Decision, elapsedMs: number) => void;
   /** What records keep of the values that rules read; absent: they carry no inputs. */
   readonly inputs?: InputProtection;
@@ -58,22 +58,39 @@ export class DecisionPoint {
     }
   }
 
-  /** The denial for an unexpected failure, which is logged with its cause. */
-  failed(error: unknown, access: AccessRequest | undefined): Denial {
+  /**
+   * The denial for an unexpected failure, which is logged with its cause.
+   *
+   * @param decided - the decision that was made before it failed
+   */
+  failed(error: unknown, access: AccessRequest | undefined, decided?: Decision): Denial {
     this.#dependencies.log.error({ err: error, request_id: access?.requestId }, "a decision failed");
-    const arm = error instanceof ArmFailure ? error.arm : undefined;
-    const cause = error instanceof ArmFailure ? error.cause : error;
-    const snapshot = arm?.set ?? this.#dependencies.snapshot();
+    const isEvaluation = error instanceof EvaluationFailure;
+    const cause = isEvaluation ? error.cause : error;
+    const known = isEvaluation ? error.draft : decided;
+    const snapshot = known?.snapshot ?? this.#dependencies.snapshot();
     return {
       verdict: "DENY",
       reason: "INTERNAL_ERROR",
       detail: cause instanceof Error ? cause.name : "error",
-      clientIp: access?.peer ?? "",
-      trustedPeer: false,
+      clientIp: known?.clientIp ?? access?.peer ?? "",
+      trustedPeer: known?.trustedPeer ?? false,
       accepted: [],
       ...(snapshot && { snapshot }),
-      ...(arm && { arm }),
+      ...(known?.arm && { arm: known.arm }),
+      ...(known?.identity && { identity: known.identity }),
     };
+  }
+
+  /** Counts a decision that came after its deadline: the caller was refused without it, and whoever did that records it. */
+  missed(decided: Decision, started: number): void {
+    const { concluded, log } = this.#dependencies;
+    const late = decided.verdict === "ALLOW" ? denyPermitted(decided, "DEADLINE_EXCEEDED") : decided;
+    try {
+      concluded?.(late, performance.now() - started);
+    } catch (error) {
+      log.error({ err: error }, "cannot count a decision");
+    }
   }
 
   /**
@@ -104,7 +121,7 @@ export class DecisionPoint {
           return this.#concludePermit(decided, context, deadline, started);
       }
     } catch (error) {
-      return this.#unrecorded(error, context, started);
+      return this.#unrecorded(error, decided, context, started);
     }
   }
 
@@ -121,7 +138,7 @@ export class DecisionPoint {
     if (!audit.accepting())
       return this.#recorded(denyPermitted(permit, "AUDIT_UNAVAILABLE"), context, started);
     return this.#concludeWritten(permit, context, deadline, started).catch((error: unknown) =>
-      this.#unrecorded(error, context, started),
+      this.#unrecorded(error, permit, context, started),
     );
   }
 
@@ -137,8 +154,8 @@ export class DecisionPoint {
   }
 
   /** The audit itself has failed unexpectedly: nothing is permitted without a record. */
-  #unrecorded(error: unknown, { access }: RecordContext, started: number): Denial {
-    return this.#counted(this.failed(error, access), started);
+  #unrecorded(error: unknown, decided: Decision, { access }: RecordContext, started: number): Denial {
+    return this.#counted(this.failed(error, access, decided), started);
   }
 
   /**
@@ -151,7 +168,7 @@ export class DecisionPoint {
       this.#dependencies.audit.recordRefusal(() => auditRecord(refusal, context, elapsed, false));
       return this.#counted(refusal, started);
     } catch (error) {
-      return this.#unrecorded(error, context, started);
+      return this.#unrecorded(error, refusal, context, started);
     }
   }
 
@@ -192,7 +209,7 @@ export class DecisionPoint {
       if (!isWritten) return denyPermitted(allowed, "AUDIT_UNAVAILABLE");
       return this.#clock() <= deadline ? allowed : denyPermitted(allowed, "DEADLINE_EXCEEDED");
     } catch (error) {
-      return this.failed(error, access);
+      return this.failed(error, access, allowed);
     }
   }
 

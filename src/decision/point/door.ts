@@ -85,6 +85,8 @@ export interface DoorAbilities {
   /** The most that it carries for any request. */
   readonly carries: ReadonlySet<Task>;
   readonly sendsBodies: boolean;
+  /** Members of `request` that it never tells. */
+  readonly hides?: ReadonlySet<"protocol">;
 }
 
 /** An interface through which decisions are requested. */

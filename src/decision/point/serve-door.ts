@@ -157,7 +157,7 @@ export function serveDoor<Message, Answer>(
       const answer = encode.permit(decision, check, { headers, plan, decisionId });
       return { decision, answer, decisionId, isConnection };
     } catch (error) {
-      return denied(point.failed(error, check.access), check, decisionId, isConnection);
+      return denied(point.failed(error, check.access, decided), check, decisionId, isConnection);
     }
   }
 
@@ -191,6 +191,8 @@ export function serveDoor<Message, Answer>(
       return encode.bodyRequest;
     }
     if (isGivenUp(check, call) || !claims(check)) {
+      // a client that has left was not refused
+      if (Date.now() > access.deadline) point.missed(decided, started);
       span.end();
       return GIVEN_UP;
     }

@@ -9,8 +9,8 @@ import {
 import type { DoorAbilities, Task } from "./door.ts";
 import { tasksOf } from "./enforceable.ts";
 
-/** What a door cannot do that a rule needs: a task of plans, or the request's body. */
-export type Lack = Task | "body";
+/** What a door cannot do that a rule needs: a task of plans, or telling a part of the request. */
+export type Lack = Task | "body" | "protocol";
 
 /** A rule that a door cannot enforce: a request that needs it is never permitted there. */
 export interface Unenforceable {
@@ -28,7 +28,7 @@ export interface Unenforceable {
  */
 export function findUnenforceable(
   ir: PolicySetIR,
-  { carries, sendsBodies }: DoorAbilities,
+  { carries, sendsBodies, hides }: DoorAbilities,
   preflightAt: SourcePosition,
 ): Unenforceable[] {
   const found: Unenforceable[] = [];
@@ -44,15 +44,20 @@ export function findUnenforceable(
     add(lackOf(CONNECTION), connection.at, connection);
     for (const message of connection.messages) add(lackOf(CONNECTION), message.at, message);
   }
-  if (sendsBodies) return found;
+  const untold = [...(sendsBodies ? [] : ["body" as const]), ...(hides ?? [])];
   const known = new Set(found.map(({ rule }) => rule));
   for (const { rule, at, condition } of conditionsOfSet(ir))
-    if (!known.has(rule) && condition.reads.some(readsBody)) add("body", at, rule);
+    if (!known.has(rule))
+      add(
+        untold.find((member) => condition.reads.some(readerOf(member))),
+        at,
+        rule,
+      );
   return found;
 }
 
-function readsBody([root, member]: readonly string[]): boolean {
-  return root === "request" && (member === undefined || member === "body");
+function readerOf(member: string): (read: readonly string[]) => boolean {
+  return ([root, of]) => root === "request" && (of === undefined || of === member);
 }
 
 const RESPONSE: PlanIR = { ir: IR_VERSION, response: { limit: 0, fields: [] } };

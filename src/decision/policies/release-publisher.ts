@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "../../runtime/sleep.ts";
 import {
@@ -234,7 +234,9 @@ export class ReleasePublisher {
 
   async #write({ ir, label, digest }: Snapshot): Promise<PolicySetFile> {
     const file = join(this.#options.directory, `${digest}.json`);
-    await writeFile(file, JSON.stringify(ir), { mode: 0o600 });
+    // whole, or not at all: a thread in shadow may be reading it, of the release in force
+    await writeFile(`${file}.next`, JSON.stringify(ir), { mode: 0o600 });
+    await rename(`${file}.next`, file);
     return { file, label, digest };
   }
 

@@ -11,3 +11,4 @@ export {
   type ReplayedSets,
   type ReplayOutcome,
 } from "./replay-record.ts";
+export { rememberHashes } from "./known-hashes.ts";

@@ -127,14 +127,15 @@ function decideAll(
 function combined(all: readonly Verdicts[], decisive: Verdicts): Verdicts {
   if (all.length === 0) return UNKNOWN;
   const neutral = decisive === TRUE ? FALSE : TRUE;
+  const undecisive = neutral | UNKNOWN;
   let result = neutral;
   for (const one of all) {
-    let next = 0;
-    for (const a of [TRUE, FALSE, UNKNOWN])
-      for (const b of [TRUE, FALSE, UNKNOWN])
-        if ((result & a) !== 0 && (one & b) !== 0)
-          next |= a === decisive || b === decisive ? decisive : a === neutral ? b : a;
-    result = next;
+    if (one === 0) return 0;
+    // of each pair: decisive if one is, neutral if both are, unknown otherwise
+    result =
+      ((result | one) & decisive) |
+      (result & one & neutral) |
+      ((result & undecisive) !== 0 && (one & undecisive) !== 0 ? (result | one) & UNKNOWN : 0);
   }
   return result;
 }

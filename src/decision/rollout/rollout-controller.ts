@@ -58,6 +58,11 @@ export interface RolloutDependencies {
   readonly publish: (candidate: Candidate | null) => Promise<void>;
   /** Called after each change. */
   readonly changed: (change: RolloutChange) => void;
+  /**
+   * Called before a change of {@link RolloutController.state} reaches the workers, so that what is killed in between does not
+   * take their callers back.
+   */
+  readonly remember?: () => void;
   readonly metrics: Pick<Metrics, "rolloutPercentage" | "rolloutRollbacks" | "rolloutGuard">;
   readonly log: {
     info(fields: object, message: string): void;
@@ -72,9 +77,18 @@ interface Counted {
   readonly samples: ArmSamples;
 }
 
+/** A candidate must no longer be in force. */
+interface Withdrawal {
+  readonly change: "rolled_back" | "stopped";
+  readonly cause?: GuardCause;
+  readonly detail?: string;
+}
+
 const NOTHING: ArmSamples = { stable: NO_DECISIONS, candidate: NO_DECISIONS };
 /** How long counts are kept if nothing is compared. */
 const USUAL_WINDOW_MS = 60_000;
+/** What is counted within one of these is kept, and forgotten, together. */
+const PARTS_OF_WINDOW = 60;
 
 /**
  * The course of a rollout: which candidate is in force, and for which part of the callers. It goes up step by step, and
@@ -96,6 +110,8 @@ export class RolloutController {
   /** Of the candidate, whatever its percentage was. */
   #totals = NOTHING;
   #takenBack: TakenBack | undefined;
+  /** Could not be published yet. */
+  #withdrawal: Withdrawal | undefined;
   /** Changes are published one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -146,15 +162,11 @@ export class RolloutController {
       const { digest } = set;
       if (this.#takenBack?.digest === digest) return;
       if (this.#set === undefined && known?.takenBack !== undefined) {
-        this.#set = set;
-        this.#takenBack = known.takenBack;
+        this.#decide({ set, step: 0, takenBack: known.takenBack });
         return;
       }
       const first = this.#set === undefined ? Math.min(known?.step ?? 0, this.#lastStep()) : 0;
-      const step = this.#set?.digest === digest ? this.#step : first;
-      await this.#put(set, step);
-      this.#set = set;
-      this.#takenBack = undefined;
+      await this.#put(set, this.#set?.digest === digest ? this.#step : first);
     });
   }
 
@@ -175,7 +187,6 @@ export class RolloutController {
       this.#settings = settings;
       try {
         if (this.#set !== undefined) await this.#put(this.#set, sameSteps ? this.#step : 0);
-        this.#takenBack = undefined;
       } catch (error) {
         this.#settings = before;
         throw error;
@@ -183,12 +194,11 @@ export class RolloutController {
     });
   }
 
-  /** Ends the rollout: there is no candidate any more. */
+  /** Ends the rollout: there is no candidate any more. Rejects if that cannot be published; {@link check} tries again. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
-      this.#set = undefined;
-      this.#takenBack = undefined;
-      await this.#withdraw("stopped", {});
+      if (this.#set !== undefined) this.#decide({ set: undefined, step: 0, takenBack: undefined });
+      await this.#withdraw({ change: "stopped" });
     });
   }
 
@@ -196,13 +206,22 @@ export class RolloutController {
   take({ candidate, samples }: ArmCountsMessage): void {
     if (candidate !== this.#inForce?.set.digest) return;
     this.#forgetOld();
-    this.#counts.push({ at: this.#clock(), samples });
+    const now = this.#clock();
+    const last = this.#counts.at(-1);
+    // an hour of every worker's seconds would take longer to add up than a second
+    if (last !== undefined && now - last.at < this.#windowMs / PARTS_OF_WINDOW)
+      this.#counts[this.#counts.length - 1] = { at: last.at, samples: addArms(last.samples, samples) };
+    else this.#counts.push({ at: now, samples });
     this.#totals = addArms(this.#totals, samples);
   }
 
   /** Compares the arms, and goes up a step or takes the candidate back. Call it every second. Rejects if that fails. */
   check(): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#withdrawal !== undefined) {
+        await this.#withdraw(this.#withdrawal);
+        return;
+      }
       if (this.#inForce?.mode !== "enforce") return;
       const { guard, steps, stepPauseMs } = this.#settings;
       const compared: Comparison = guard === undefined ? { outcome: "ok" } : compareArms(this.window, guard);
@@ -217,6 +236,8 @@ export class RolloutController {
 
   /** Describes the rollout for `/readyz`; `undefined` if there is none. */
   status(): CheckStatus | undefined {
+    if (this.#withdrawal !== undefined && this.#inForce !== undefined)
+      return { ok: true, detail: `${this.#inForce.set.label} could not be taken back yet: it still decides` };
     if (this.#takenBack !== undefined)
       return { ok: true, detail: `the candidate was taken back: ${this.#takenBack.detail}` };
     if (this.#inForce === undefined) return undefined;
@@ -228,12 +249,16 @@ export class RolloutController {
     return { ok: true, detail };
   }
 
+  get #windowMs(): number {
+    return this.#settings.guard?.windowMs ?? USUAL_WINDOW_MS;
+  }
+
   #lastStep(): number {
     return Math.max(0, this.#settings.steps.length - 1);
   }
 
   #forgetOld(): void {
-    const from = this.#clock() - (this.#settings.guard?.windowMs ?? USUAL_WINDOW_MS);
+    const from = this.#clock() - this.#windowMs;
     this.#counts = this.#counts.filter(({ at }) => at >= from);
   }
 
@@ -242,35 +267,59 @@ export class RolloutController {
     const percentage = mode === "shadow" ? 0 : (steps[step] ?? this.#settings.percentage);
     const before = this.#inForce;
     const candidate: Candidate = { set, mode, percentage, stickyBy };
-    if (before !== undefined && isSame(before, candidate)) return;
-    await this.#dependencies.publish(candidate);
+    const isSamePlace = this.#step === step;
+    const decided = { set: this.#set, step: this.#step, takenBack: this.#takenBack };
+    this.#decide({ set, step, takenBack: undefined });
+    if (before !== undefined && isSame(before, candidate)) {
+      this.#withdrawal = undefined;
+      // another course that begins with the same percentage
+      if (!isSamePlace) this.#since = this.#clock();
+      return;
+    }
+    try {
+      await this.#dependencies.publish(candidate);
+    } catch (error) {
+      this.#decide(decided);
+      throw error;
+    }
+    this.#withdrawal = undefined;
     if (before?.set.digest !== set.digest) this.#totals = NOTHING;
     this.#inForce = candidate;
-    this.#step = step;
     this.#since = this.#clock();
     this.#counts = [];
     this.#note({ change: before === undefined ? "started" : "changed", set, mode, percentage });
   }
 
   async #takeBack(set: Snapshot, { cause, detail }: Comparison & { outcome: "worse" }): Promise<void> {
-    // at once, so that it is not put in force again by a check of its folder
-    this.#takenBack = { digest: set.digest, cause, detail };
-    await this.#withdraw("rolled_back", { cause, detail });
-    this.#dependencies.metrics.rolloutRollbacks.inc({ cause });
+    // at once, so that it is not put in force again by a check of its folder, or by a restart
+    this.#decide({ set: this.#set, step: 0, takenBack: { digest: set.digest, cause, detail } });
+    await this.#withdraw({ change: "rolled_back", cause, detail });
   }
 
-  async #withdraw(
-    change: "rolled_back" | "stopped",
-    why: { readonly cause?: GuardCause; readonly detail?: string },
-  ): Promise<void> {
+  /** What cannot be published is tried again: nobody would notice that the candidate is still in force. */
+  async #withdraw(withdrawal: Withdrawal): Promise<void> {
     const before = this.#inForce;
     if (before === undefined) return;
+    this.#withdrawal = withdrawal;
     await this.#dependencies.publish(null);
+    this.#withdrawal = undefined;
     this.#inForce = undefined;
-    this.#step = 0;
     this.#counts = [];
     this.#dependencies.metrics.rolloutGuard.reset();
-    this.#note({ change, set: before.set, mode: before.mode, percentage: 0, ...why });
+    this.#note({ ...withdrawal, set: before.set, mode: before.mode, percentage: 0 });
+    const { cause } = withdrawal;
+    if (cause !== undefined) this.#dependencies.metrics.rolloutRollbacks.inc({ cause });
+  }
+
+  #decide(state: {
+    readonly set: Snapshot | undefined;
+    readonly step: number;
+    readonly takenBack: TakenBack | undefined;
+  }): void {
+    this.#set = state.set;
+    this.#step = state.step;
+    this.#takenBack = state.takenBack;
+    this.#dependencies.remember?.();
   }
 
   #note(change: RolloutChange): void {

@@ -2,10 +2,16 @@ import { Worker } from "node:worker_threads";
 import type { ShadowRecord } from "../../protocol/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ShadowCounter, ShadowResult } from "./shadow-counter.ts";
-import type { ShadowBatch, ShadowCandidate, ShadowResults, ShadowTask } from "./shadow-messages.ts";
+import type {
+  ShadowBatch,
+  ShadowCandidate,
+  ShadowReady,
+  ShadowResults,
+  ShadowTask,
+} from "./shadow-messages.ts";
 
 export interface ShadowEvaluatorOptions {
-  /** The module that the thread runs: it takes each ShadowBatch and answers with one ShadowResults. */
+  /** The module that the thread runs: it says that it is ready, takes each ShadowBatch and answers with one ShadowResults. */
   readonly script: URL;
   /** Its `workerData`. */
   readonly data: unknown;
@@ -13,6 +19,8 @@ export interface ShadowEvaluatorOptions {
   readonly capacity?: number;
   /** A thread that takes longer for one batch is stopped; ms. Default: 5 s. */
   readonly patienceMs?: number;
+  /** A thread that takes longer to start is stopped; ms. Default: 60 s. */
+  readonly startMs?: number;
   /** Delay before the next thread is started after one has failed; ms. Default: 1 s. */
   readonly restartMs?: number;
 }
@@ -42,6 +50,7 @@ export class ShadowEvaluator {
   readonly #dependencies: ShadowDependencies;
   #waiting: { readonly candidate: ShadowCandidate; readonly task: ShadowTask }[] = [];
   #thread: Worker | undefined;
+  #isReady = false;
   /** The number of tasks that the thread has, and their candidate by its digest. */
   #sent = 0;
   #sentOf = "";
@@ -51,7 +60,7 @@ export class ShadowEvaluator {
   #closed = false;
 
   constructor(options: ShadowEvaluatorOptions, dependencies: ShadowDependencies) {
-    this.#options = { capacity: 1_000, patienceMs: 5_000, restartMs: 1_000, ...options };
+    this.#options = { capacity: 1_000, patienceMs: 5_000, startMs: 60_000, restartMs: 1_000, ...options };
     this.#dependencies = dependencies;
   }
 
@@ -96,12 +105,21 @@ export class ShadowEvaluator {
       const thread = (this.#thread ??= this.#start());
       const message: ShadowBatch = { candidate, tasks: batch.map(({ task }) => task) };
       thread.postMessage(message);
-      this.#watching = setTimeout(() => {
-        this.#failed(thread, new Error(`no result within ${this.#options.patienceMs} ms`));
-      }, this.#options.patienceMs).unref();
+      this.#watch(thread);
     } catch (error) {
       this.#failed(this.#thread, error);
     }
+  }
+
+  /** Stops a thread that is not ready, or has no result, in time. */
+  #watch(thread: Worker): void {
+    clearTimeout(this.#watching);
+    const { patienceMs, startMs } = this.#options;
+    const ms = this.#isReady ? patienceMs : startMs;
+    const what = this.#isReady ? "no result" : "not started";
+    this.#watching = setTimeout(() => {
+      this.#failed(thread, new Error(`${what} within ${ms} ms`));
+    }, ms).unref();
   }
 
   #start(): Worker {
@@ -111,8 +129,13 @@ export class ShadowEvaluator {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
     thread.unref();
-    thread.on("message", (results: ShadowResults) => {
-      if (thread === this.#thread) this.#finished(results);
+    this.#isReady = false;
+    thread.on("message", (message: ShadowReady | ShadowResults) => {
+      if (thread !== this.#thread) return;
+      if ("ready" in message) {
+        this.#isReady = true;
+        if (this.#sent > 0) this.#watch(thread);
+      } else this.#finished(message);
     });
     thread.on("error", (error) => {
       this.#failed(thread, error);

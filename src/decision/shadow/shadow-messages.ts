@@ -35,6 +35,11 @@ export interface ShadowBatch {
   readonly tasks: readonly ShadowTask[];
 }
 
+/** From the thread, once: it takes batches now. Loading its code takes long on a busy machine. */
+export interface ShadowReady {
+  readonly ready: true;
+}
+
 /** From the thread: about one batch. */
 export interface ShadowResults {
   /** Tasks with the same outcome for both sets. */

@@ -11,14 +11,16 @@ export function attributeSources(
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
 ): {
   readonly sources: ReadonlyMap<string, AttributeSource>;
+  /** Those that can say what they have. */
+  readonly files: ReadonlyMap<string, FileSource>;
   readonly refreshSources: () => Promise<unknown>;
 } {
-  const files: FileSource[] = [];
+  const files = new Map<string, FileSource>();
   const sources = new Map<string, AttributeSource>();
   for (const [name, source] of Object.entries(config.attribute_sources)) {
     if (source.type === "file") {
       const file = new FileSource(source.path, log);
-      files.push(file);
+      files.set(name, file);
       sources.set(name, file);
     } else if (link !== undefined) {
       const users = new UserSource({}, { fetchUser: (id) => link.client.user(id), metrics, log });
@@ -29,5 +31,6 @@ export function attributeSources(
       sources.set(name, users);
     }
   }
-  return { sources, refreshSources: () => Promise.all(files.map((file) => file.refresh())) };
+  const refreshSources = () => Promise.all([...files.values()].map((file) => file.refresh()));
+  return { sources, files, refreshSources };
 }

@@ -10,6 +10,7 @@ export function authzenSettings({
     actions: authzen.actions,
     resources: authzen.resources,
     subjects: authzen.subjects,
+    subjectSources: authzen.subject_sources,
     customers: control_plane.url !== undefined,
     ...(authzen.url !== undefined && { url: authzen.url.replace(/\/$/, "") }),
   };

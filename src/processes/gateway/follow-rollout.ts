@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Candidate } from "../../decision/policies/release.ts";
 import type { Snapshot } from "../../decision/policies/snapshot.ts";
 import type { RolloutSettings } from "../../decision/rollout/rollout-controller.ts";
@@ -40,8 +41,6 @@ export class RolloutFollower {
   readonly #options: RolloutFollowerOptions;
   readonly #dependencies: RolloutFollowerDependencies;
   #following: RolloutTermsData | undefined;
-  /** Its candidate is being put in force. */
-  #beginning: string | undefined;
   /** Rollouts whose candidate was taken back here. They are never tried again, whatever their terms become. */
   readonly #abandoned = new Set<string>();
   #looking: Job | undefined;
@@ -52,11 +51,6 @@ export class RolloutFollower {
   constructor(options: RolloutFollowerOptions, dependencies: RolloutFollowerDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-  }
-
-  /** The id of the rollout that is followed. */
-  get rollout(): string | undefined {
-    return this.#beginning ?? this.#following?.id;
   }
 
   /** Never rejects. */
@@ -75,10 +69,8 @@ export class RolloutFollower {
     void this.#looking?.run();
   }
 
-  /** The gateway's guard has taken the candidate back. */
-  takenBack(): void {
-    const { rollout } = this;
-    if (rollout === undefined) return;
+  /** The gateway's guard has taken the candidate of a rollout back. */
+  takenBack(rollout: string): void {
     this.#abandoned.add(rollout);
     this.#reportAt = 0;
     void this.#reporting?.run();
@@ -114,33 +106,38 @@ export class RolloutFollower {
     }
     // a candidate is compared with the version that was active when it began
     if (wanted === undefined || !isCurrent || this.#abandoned.has(wanted.id)) return;
-    this.#beginning = wanted.id;
-    try {
-      await follow(this.#termsOf(wanted));
-      this.#following = wanted;
-      this.#reportAt = 0;
-    } finally {
-      this.#beginning = undefined;
-    }
+    await follow(this.#termsOf(wanted));
+    this.#following = wanted;
+    this.#reportAt = 0;
   }
 
   #termsOf(rollout: RolloutTermsData): CandidateTerms {
-    const { client } = this.#dependencies;
+    const { client, feed } = this.#dependencies;
     const { id, version } = rollout;
-    const source = versionSource(client, version);
-    // what its guard has taken back may do harm whatever the terms are
-    return { key: id, source, settings: settingsOf(rollout), retry: false };
+    return {
+      ...{ key: id, rollout: id, settings: settingsOf(rollout) },
+      source: versionSource(client, version),
+      // what its guard has taken back may do harm whatever the terms are
+      retry: false,
+      // loading may take long, and what was aborted meanwhile must not be in force for a moment
+      isWanted: () =>
+        feed.current === undefined ||
+        isDeepStrictEqual(feed.current.policySet(this.#options.policySet)?.rollout, rollout),
+    };
   }
 
   async #report(): Promise<void> {
     const rollout = this.#following;
     if (rollout === undefined || performance.now() < this.#reportAt) return;
-    const { client, progress } = this.#dependencies;
+    const { client } = this.#dependencies;
+    const progress = this.#dependencies.progress(rollout.id);
+    // a candidate in a folder has precedence: what it does says nothing about this one
+    if (progress === undefined) return;
     // also if it fails
     this.#reportAt = performance.now() + LOOK_MS;
     const report: RolloutReport = {
       ...{ gateway: this.#options.gateway, rollout: rollout.id, revision: rollout.revision },
-      ...progress(),
+      ...progress,
     };
     const { report_after_ms: after } = await client.rolloutReport(report);
     this.#reportAt = performance.now() + after;

@@ -22,33 +22,52 @@ import type { RolloutMemory } from "./rollout-memory.ts";
 export interface CandidateTerms {
   /** Another key is another rollout, even of the same content. */
   readonly key: string;
+  /** Its id, if it is a rollout of the control plane. */
+  readonly rollout?: string;
   readonly source: PolicySource;
   readonly settings: RolloutSettings;
   /** A candidate that was taken back gets another try when the settings change. */
   readonly retry: boolean;
+  /** Whether they still hold, which is asked once the candidate is loaded. Absent: they do. */
+  readonly isWanted?: () => boolean;
 }
 
 export interface CandidateDependencies {
   /** Puts a candidate in force on all workers at once, or takes it back (null). */
   readonly publish: (candidate: Candidate | null) => Promise<void>;
-  /** Called after each change of the rollout. */
-  readonly changed: (change: RolloutChange) => void;
+  /**
+   * Called after each change of the rollout.
+   *
+   * @param rollout - its id, if it is one of the control plane
+   */
+  readonly changed: (change: RolloutChange, rollout: string | undefined) => void;
   /** Absent: a restart forgets how far the rollout was. */
   readonly memory?: RolloutMemory | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
+/** What a gateway reports about a rollout. */
+export type RolloutProgress = Pick<RolloutReport, "samples" | "totals" | "shadow" | "taken_back">;
+
 /** The supervisor's part of a rollout: loads the candidate, and puts it in force on its terms. */
 export interface CandidatePublishing {
-  /** Follows other terms; `undefined` ends the rollout. Rejects if they cannot be published: nothing changes then. */
+  /**
+   * Follows other terms; `undefined` ends the rollout. Rejects if they cannot be published: then nothing changes, or the
+   * candidate is taken back as soon as possible if it should be.
+   */
   follow(terms: CandidateTerms | undefined): Promise<void>;
   /** @returns whether the message was about the rollout */
   take(message: unknown): boolean;
   /** The candidate in force. */
   inForce(): Candidate | undefined;
-  /** What the workers have counted, and whether the guard has taken the candidate back. */
-  progress(): Pick<RolloutReport, "samples" | "totals" | "shadow" | "taken_back">;
+  /**
+   * What the workers have counted, and whether the guard has taken the candidate back.
+   *
+   * @param rollout - its id at the control plane
+   * @returns `undefined` if another rollout is followed
+   */
+  progress(rollout: string): RolloutProgress | undefined;
   /** `undefined` if there is no rollout. */
   status(): CheckStatus | undefined;
   close(): void;
@@ -69,19 +88,20 @@ export function createCandidatePublishing(
   const controller = new RolloutController(NOBODY, {
     publish,
     changed(change) {
-      keep();
-      changed(change);
+      changed(change, rollout);
+    },
+    remember() {
+      memory?.keep(terms, controller.state);
     },
     metrics,
     log,
   });
-  const keep = () => {
-    memory?.keep(terms, controller.state);
-  };
   const shadow = new ShadowCounter();
   /** The metrics of policy sets are for the gateway's own. */
   const unseen = createMetrics();
   let terms: CandidateTerms | undefined;
+  /** The id of the rollout that is followed, or was last. */
+  let rollout: string | undefined;
   let store: PolicyStore | undefined;
   let checking: Job | undefined;
   let turn: Promise<unknown> = Promise.resolve();
@@ -105,40 +125,46 @@ export function createCandidatePublishing(
     opened.beforeChange(async (set) => {
       // it may have been replaced while it was being read
       if (store !== opened || terms === undefined) return;
+      if (terms.isWanted?.() === false) throw new Error("the rollout changed while its candidate was loaded");
       await controller.offer(set, memory?.recall(terms, set.digest));
-      keep();
     });
     store = opened;
     await opened.start();
   }
 
   async function change(next: CandidateTerms | undefined): Promise<void> {
-    const before = terms;
-    const isOther = next?.key !== before?.key;
-    terms = next;
-    try {
+    const isOther = next?.key !== terms?.key;
+    if (isOther) {
       // first, so that another candidate is never in force under the settings of the one before
-      if (isOther) {
-        await watch(undefined);
+      await watch(undefined);
+      try {
         await controller.stop();
-        shadow.clear();
+      } finally {
+        terms = undefined;
       }
-      if (next === undefined) {
-        keep();
-        return;
-      }
-      checking ??= every(CHECK_MS, () => controller.check(), {
-        what: "change the rollout",
-        log,
-        level: "error",
-      });
+      shadow.clear();
+    }
+    if (next === undefined) {
+      memory?.keep(undefined, undefined);
+      return;
+    }
+    const before = terms;
+    [terms, rollout] = [next, next.rollout];
+    checking ??= every(CHECK_MS, () => controller.check(), {
+      what: "change the rollout",
+      log,
+      level: "error",
+    });
+    try {
       await controller.apply(next.settings, { retry: isOther || next.retry });
-      if (!isOther) keep();
-      if (isOther) await watch(next);
     } catch (error) {
       terms = before;
       throw error;
     }
+    if (isOther) await watch(next);
+    // its candidate may not have been loaded because of the former terms
+    else if (controller.state === undefined) await store?.refresh();
+    else memory?.keep(terms, controller.state);
   }
 
   return {
@@ -155,7 +181,8 @@ export function createCandidatePublishing(
       return true;
     },
     inForce: () => controller.inForce,
-    progress() {
+    progress(asked) {
+      if (terms?.rollout !== asked) return undefined;
       const { window, totals, takenBack } = controller;
       return {
         samples: window,
@@ -171,9 +198,9 @@ export function createCandidatePublishing(
       };
     },
     status() {
-      if (store === undefined) return undefined;
-      const loaded = store.status();
       const course = controller.status();
+      if (store === undefined) return course;
+      const loaded = store.status();
       // a candidate that is missing is not a reason to send no requests here: the stable set decides
       if (course === undefined || store.failing) return { ok: true, detail: `candidate: ${loaded.detail}` };
       return course;

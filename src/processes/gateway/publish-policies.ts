@@ -54,7 +54,7 @@ export interface PolicyPublishing {
   take(worker: number, message: unknown): void;
   /** Called when a worker process has exited. */
   workerEnded(worker: number): void;
-  /** Follows a changed section `rollout` of the configuration. Never rejects. */
+  /** Follows a changed section `rollout` of the configuration. Rejects if the change cannot be published. */
   applyRollout: RolloutPublishing["apply"];
   /** The sets in force. */
   inForce(): { readonly stable: Snapshot | undefined; readonly candidate: Candidate | undefined };
@@ -85,9 +85,9 @@ export function createPolicyPublishing(
   const { state_file: memoryFile } = config.rollout;
   const candidates = createCandidatePublishing(config, {
     publish: (candidate) => publisher.publish({ candidate }),
-    changed(change) {
-      rolloutChanged(change, follower?.rollout);
-      if (change.change === "rolled_back") follower?.takenBack();
+    changed(change, id) {
+      rolloutChanged(change, id);
+      if (change.change === "rolled_back" && id !== undefined) follower?.takenBack(id);
     },
     ...(memoryFile !== undefined && { memory: createRolloutMemory(memoryFile, log) }),
     metrics,
@@ -102,7 +102,7 @@ export function createPolicyPublishing(
             ...{ client: link.client, feed: link.feed, log },
             inForce: () => ({ stable: store.current, candidate: candidates.inForce() }),
             follow: (terms) => rollout.follow(terms),
-            progress: () => candidates.progress(),
+            progress: (id) => candidates.progress(id),
           },
         )
       : undefined;

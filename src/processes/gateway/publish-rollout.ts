@@ -10,7 +10,7 @@ type RolloutSection = GatewayConfig["rollout"];
 export interface RolloutPublishing {
   /** Never rejects: without a candidate, the stable set decides. */
   start(): Promise<void>;
-  /** Follows a changed section `rollout`. Never rejects: what cannot be published is logged, and nothing changes. */
+  /** Follows a changed section `rollout`. Rejects if the change cannot be published. */
   apply(section: RolloutSection): Promise<void>;
   /** Follows the control plane. Rejects if the change cannot be published. */
   follow(terms: CandidateTerms | undefined): Promise<void>;
@@ -24,18 +24,17 @@ export function createRolloutPublishing(
   let published: CandidateTerms | undefined;
 
   async function apply(next: RolloutSection): Promise<void> {
-    const before = section;
     section = next;
-    try {
-      await candidates.follow(termsOf(next) ?? published);
-    } catch (error) {
-      section = before;
-      log.error({ err: error }, "cannot follow the change of `rollout`");
-    }
+    await candidates.follow(termsOf(next) ?? published);
   }
 
   return {
-    start: () => (section.candidate === undefined ? Promise.resolve() : apply(section)),
+    async start() {
+      if (section.candidate === undefined) return;
+      await apply(section).catch((error: unknown) => {
+        log.error({ err: error }, "cannot follow `rollout`");
+      });
+    },
     apply,
     async follow(terms) {
       const { key } = published ?? {};

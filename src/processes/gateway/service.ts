@@ -142,7 +142,7 @@ export async function createService(
     { caseSensitive: caseSensitive(config) },
     { send: sendRelease, metrics, log },
   );
-  const { sources, refreshSources } = attributeSources(config, link, { metrics, log });
+  const { sources, files, refreshSources } = attributeSources(config, link, { metrics, log });
   let refreshing: Job | undefined;
   let counting: Job | undefined;
 
@@ -305,6 +305,7 @@ export async function createService(
       {
         ...overHttp,
         snapshot: () => inForce.current?.main,
+        listSubjects: (source) => files.get(source)?.list(),
         trial: new DecisionPoint({ audit, metrics, log, decide, snapshot: () => inForce.current?.main }),
       },
     ),

@@ -5,7 +5,12 @@ import { createDecider, type GivenCaller } from "../../decision/decide/decide.ts
 import { VerdictCache } from "../../decision/decide/verdict-cache.ts";
 import { createSnapshot, type Snapshot } from "../../decision/policies/snapshot.ts";
 import { compareDecisions } from "../../decision/shadow/compare-decisions.ts";
-import type { ShadowBatch, ShadowCandidate, ShadowResults } from "../../decision/shadow/shadow-messages.ts";
+import type {
+  ShadowBatch,
+  ShadowCandidate,
+  ShadowReady,
+  ShadowResults,
+} from "../../decision/shadow/shadow-messages.ts";
 import type { PolicySetIR } from "../../policy/index.ts";
 import type { ShadowRecord } from "../../protocol/index.ts";
 import { every } from "../../runtime/every.ts";
@@ -86,6 +91,7 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
       },
     );
   });
+  port.postMessage({ ready: true } satisfies ShadowReady);
 }
 
 if (!isMainThread && parentPort !== null) await runShadow(workerData as GatewayConfig, parentPort);

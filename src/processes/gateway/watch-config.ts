@@ -25,8 +25,11 @@ export function watchRollout(
 ): Job {
   let seen = versionOf(path);
   let changing = seen;
-  let { rollout } = inForce;
-  const follow = async () => {
+  let wanted = inForce.rollout;
+  /** `undefined` while it is not known. */
+  let followed: GatewayConfig["rollout"] | undefined = inForce.rollout;
+
+  const read = () => {
     const version = versionOf(path);
     if (version === seen) return;
     // an editor may still be writing
@@ -41,19 +44,28 @@ export function watchRollout(
       return;
     }
     const { rollout: next, ...others } = loaded.config;
-    const { rollout: _, ...before } = inForce;
+    const { rollout: started, ...before } = inForce;
     if (!isDeepStrictEqual(others, before))
       log.warn({}, "the configuration has changed: keys besides `rollout` take effect at the next start");
-    if (isDeepStrictEqual(next, rollout)) return;
-    for (const key of ["stable", "state_file"] as const)
-      if (next[key] !== inForce.rollout[key]) {
-        log.error({}, `\`rollout.${key}\` takes effect only at a start; nothing changes`);
-        return;
-      }
-    rollout = next;
-    await apply(next);
+    if (next.stable !== started.stable) {
+      log.error({}, "`rollout.stable` takes effect only at a start; nothing changes");
+      return;
+    }
+    // whoever removes the section wants the candidate gone
+    if (next.state_file !== started.state_file)
+      log.warn({}, "`rollout.state_file` takes effect only at a start");
+    wanted = next;
   };
-  return every(LOOK_MS, follow, { what: "check the configuration for changes", log });
+  const follow = async () => {
+    read();
+    const next = wanted;
+    if (followed !== undefined && isDeepStrictEqual(next, followed)) return;
+    // if it fails, the next look tries again
+    followed = undefined;
+    await apply(next);
+    followed = next;
+  };
+  return every(LOOK_MS, follow, { what: "follow the configuration", log, level: "error" });
 }
 
 /** Changes with the file's content; constant while there is no file. */

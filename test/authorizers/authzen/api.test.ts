@@ -1,67 +1,12 @@
 import assert from "node:assert/strict";
-import { authzenApis } from "../../../src/authorizers/authzen/index.ts";
-import { authzenDoor } from "../../../src/authorizers/authzen/evaluate.ts";
-import { GIVEN_UP } from "../../../src/decision/point/index.ts";
 import { startAuthorizers } from "../../../src/authorizers/server.ts";
-import type { AccessRequest } from "../../../src/decision/types.ts";
-import { silentLog, snapshotOf, useIssuer } from "../../decision/support.ts";
-import { useServedDoors } from "../../decision/point/support/served-doors.ts";
+import { silentLog, useIssuer } from "../../decision/support.ts";
+import { POLICIES, subject, useAuthzen } from "./support/authzen.ts";
 
-const POLICIES = snapshotOf(`
-policies:
-  - { resource: "GET /documents/{id}", condition: path.id != "2" }
-  - { resource: "PUT /documents/{id}", condition: user.role == "editor" }
-  - { resource: "GET /", condition: "true" }
-  - { resource: "GET /open", condition: "true" }
-  - { resource: "GET /closed", condition: "false" }
-  - { resource: "* /caf\u00e9 x", condition: exists(user.id) }
-  - { resource: "GET /masked", condition: "true" }
-response_filters:
-  - endpoint: /masked
-    filter_rules: [{ field: ssn, condition: user.role == "admin", action: remove }]
-`);
-const SETTINGS = {
-  url: "https://pdp.example.com",
-  actions: { read: "GET", edit: "PUT" },
-  resources: { document: "/documents/{id}" },
-  subjects: ["user"],
-  customers: false,
-};
-const subject = { type: "user", id: "alice@example.com" };
 const documents = (...ids: string[]) => ids.map((id) => ({ resource: { type: "document", id } }));
 
 describe("authorizers: the paths of the Authorization API", () => {
-  const idp = useIssuer();
-  const serve = useServedDoors(idp);
-
-  function open(policies = POLICIES, settings: Partial<typeof SETTINGS> | { url: undefined } = {}) {
-    const { url, ...rest } = { ...SETTINGS, ...settings };
-    const whole = { ...rest, ...(url !== undefined && { url }) };
-    const { dependencies, recorded } = serve(authzenDoor(whole), { policies });
-    const tried: string[] = [];
-    const trial = {
-      decide: (access: AccessRequest) => {
-        tried.push(`${access.raw.method} ${access.raw.target}`);
-        return dependencies.point.decide(access);
-      },
-    };
-    const apis = new Map(authzenApis(whole, { ...dependencies, trial, snapshot: () => policies }));
-    const ask = async (
-      path: string,
-      body: unknown,
-      {
-        headers = [["content-type", "application/json"]] as readonly (readonly [string, string])[],
-        deadline = Number.POSITIVE_INFINITY,
-      } = {},
-    ) => {
-      const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
-      const answer = await apis.get(path)?.answer({ headers, body: bytes }, { deadline });
-      assert.ok(answer !== undefined && answer !== GIVEN_UP, path);
-      const isJson = answer.headers.some(([, value]) => value === "application/json");
-      return { ...answer, json: (isJson ? JSON.parse(answer.body) : undefined) as never };
-    };
-    return { ask, recorded, apis, tried };
-  }
+  const open = useAuthzen(useIssuer());
 
   it("several evaluations: all, or up to the first that settles it; each has its record", async () => {
     const body = (semantic?: string) => ({
@@ -224,46 +169,6 @@ describe("authorizers: the paths of the Authorization API", () => {
     }
     const other = { subject, action: { name: "read" }, resource: { type: "document" } };
     assert.equal((await ask("/access/v1/search/resource", other)).status, 400);
-  });
-
-  it("finds resources page by page, in one policy set, and ends a page early rather than late", async () => {
-    const many = (count: number) =>
-      snapshotOf(
-        `policies:\n${Array.from({ length: count }, (_, index) => `  - { resource: "GET /r${index}", condition: "true" }\n`).join("")}`,
-      );
-    const set = many(250);
-    const body = (token?: string) => ({
-      subject,
-      action: { name: "GET" },
-      resource: { type: "route" },
-      ...(token !== undefined && { page: { next_token: token } }),
-    });
-    const { ask } = open(set);
-    const seen: string[] = [];
-    const sizes: number[] = [];
-    let token: string | undefined;
-    do {
-      const { json } = await ask("/access/v1/search/resource", body(token));
-      const { results, page } = json as { results: { id: string }[]; page: { next_token: string } };
-      seen.push(...results.map(({ id }) => id));
-      sizes.push(results.length);
-      token = page.next_token;
-    } while (token !== "");
-    assert.deepEqual(sizes, [100, 100, 50]);
-    assert.equal(new Set(seen).size, 250);
-    const late = await ask("/access/v1/search/resource", body(), { deadline: Date.now() - 1 });
-    const { results, page } = late.json as { results: object[]; page: { next_token: string } };
-    assert.deepEqual([results.length, page.next_token.endsWith(".0")], [0, true]);
-    const changed = await open(many(251)).ask("/access/v1/search/resource", body(page.next_token));
-    assert.equal(changed.status, 400);
-    assert.match(changed.body, /policy set has changed/);
-    assert.equal((await ask("/access/v1/search/resource", body("x"))).status, 400);
-  });
-
-  it("searches no subjects, and says why", async () => {
-    const answer = await open().ask("/access/v1/search/subject", {});
-    assert.equal(answer.status, 501);
-    assert.match(answer.body, /in their tokens/);
   });
 
   it("publishes where it is, if the operator says where that is", async () => {

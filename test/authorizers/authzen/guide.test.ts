@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { useIssuer } from "../../decision/support.ts";
-import { eventually } from "../../support/eventually.ts";
+import { eventually, Hopeless } from "../../support/eventually.ts";
 import { freePort } from "../../support/free-port.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -25,9 +25,10 @@ describe("docs: deployment with the Authorization API", function () {
   it("`gatehouse authz` answers each question of the page as it says", async () => {
     const directory = await temporaryDirectory();
     const port = await freePort();
-    const [config = "", policies = ""] = blocks("yaml");
+    const [config = "", policies = "", staff = ""] = blocks("yaml");
     await mkdir(join(directory, "policies"));
     await writeFile(join(directory, "policies/default.yaml"), policies);
+    await writeFile(join(directory, "staff.yaml"), staff);
     const more = `  listen: unix:authz.sock\ngateway: { cluster: { nodes: 1 } }\ntelemetry: { port: 0 }\naudit: { destination: file, path: audit.log }\n`;
     await writeFile(
       join(directory, "gateway.yaml"),
@@ -43,7 +44,7 @@ describe("docs: deployment with the Authorization API", function () {
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     try {
       await eventually("the ready line", () => {
-        if (child.exitCode !== null) throw new Error(stderr);
+        if (child.exitCode !== null) throw new Hopeless(stderr);
         return stdout.includes("ready on");
       });
       const [questions, answers] = [blocks("sh"), blocks("json")];
@@ -53,10 +54,10 @@ describe("docs: deployment with the Authorization API", function () {
         assert.deepEqual(JSON.parse(answer.stdout), JSON.parse(answers[index] ?? ""), question);
       }
       const metadata = await fetch(`http://127.0.0.1:${port}/.well-known/authzen-configuration`);
-      assert.equal(
-        ((await metadata.json()) as Record<string, string>)["policy_decision_point"],
-        "https://pdp.example.com",
-      );
+      const { policy_decision_point: own, search_subject_endpoint: subjects } =
+        (await metadata.json()) as Record<string, string>;
+      assert.equal(own, "https://pdp.example.com");
+      assert.equal(subjects, `${own}/access/v1/search/subject`);
     } finally {
       child.kill("SIGTERM");
       await ended;

@@ -37,7 +37,14 @@ describe("authorizers: the Authorization API", () => {
   const idp = useIssuer();
   const serve = useServedDoors(idp);
   const decide = async (policies: string, body: JsonObject, settings: Partial<AuthzenSettings> = {}) => {
-    const whole = { actions: {}, resources: {}, subjects: ["user"], customers: false, ...settings };
+    const whole = {
+      actions: {},
+      resources: {},
+      subjects: ["user"],
+      subjectSources: {},
+      customers: false,
+      ...settings,
+    };
     const { dependencies, recorded } = serve(authzenDoor(whole), { policies: snapshotOf(policies) });
     const answer = await createEvaluate(whole, dependencies).one(body, CALL);
     return { answer, recorded: await recorded() };

@@ -33,6 +33,8 @@ describe("control: requests to others through a proxy", () => {
     names = [];
     server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
       names.push((request.socket as { servername?: string | false }).servername);
+      const to = new URL(request.url ?? "", "https://receiver.example").searchParams.get("redirect");
+      if (to !== null) response.writeHead(307, { location: to });
       response.end(`${request.method} ${request.url} ${request.headers.host}`);
     });
     server.listen(0, "127.0.0.1");
@@ -111,6 +113,18 @@ describe("control: requests to others through a proxy", () => {
     await (await send("https://receiver.example/")).text();
     await assert.rejects(send("https://receiver.example/"));
     assert.deepEqual(destinations(), [`${PUBLIC}:443`]);
+  });
+
+  it("follows no redirect, wherever it leads and whatever the caller says", async () => {
+    for (const to of ["https://169.254.169.254/", "http://127.0.0.1/", `https://${OTHER}/`, "/other"])
+      for (const redirect of ["follow", "manual"] as const) {
+        const path = `/?redirect=${encodeURIComponent(to)}`;
+        const response = await open()(`https://receiver.example${path}`, { redirect });
+        assert.equal(response.status, 307);
+        await response.text();
+      }
+    assert.deepEqual(new Set(destinations()), new Set([`${PUBLIC}:443`]));
+    assert.equal(destinations().length, 8);
   });
 
   it("leaves out addresses that are not public, and tries the next one if a connection fails", async () => {

@@ -12,6 +12,8 @@ import { bearer, makeKey, makeOwner, OPERATOR, send } from "../../support/guarde
 import { assertRollupsExact } from "../support/gateway-records.ts";
 import type { Answered } from "../../support/control.ts";
 import { DEMO_POLICIES } from "../../support/demo-policies.ts";
+import { stateAnswer } from "../../../src/protocol/index.ts";
+import { AppliedState } from "../../../src/sync/synced-state.ts";
 import { MOMENTS } from "../../support/moments.ts";
 import { runs } from "../../support/runs.ts";
 import { createVisitor, startSandbox, type Sandbox } from "../support/sandbox.ts";
@@ -160,6 +162,36 @@ describe("a fresh sandbox", () => {
     await assertRollupsExact(database.db);
     const resets = await get("/audit/logs?kind=change&action=sandbox.reset");
     assert.equal(resets.data.length, 1);
+  });
+
+  it("has gateways forget sets and rollouts that it had", async () => {
+    const publish = async (name: string, version: string, resource: string) => {
+      const text = `version: ${version}\npolicies: [{ resource: GET ${resource}, condition: exists(user.id) }]\n`;
+      const body = { name, files: [{ name: "a.yaml", text }], activate: version === "v1" };
+      assert.equal((await sandbox.post("/policy-sets", body)).status, 201);
+    };
+    await publish("gone", "v1", "/a");
+    await publish("gone", "v2", "/b");
+    await publish("default", "candidate", "/c");
+    for (const [name, version] of [
+      ["gone", "v2"],
+      ["default", "candidate"],
+    ] as const) {
+      const terms = { version, mode: "enforce", percentage: 100 };
+      const started = await sandbox.post(`/policy-sets/${name}/rollout`, terms);
+      assert.equal(started.status, 201, started.text);
+    }
+    const told = async (query: string) => stateAnswer.parse((await get(`/gateway/state${query}`)).data);
+    let state = AppliedState.of(await told(""));
+    assert.equal(state.policySet("gone")?.rollout?.version, "v2");
+    assert.equal(state.policySet("default")?.rollout?.version, "candidate");
+    assert.equal((await inTheEnd(() => sandbox.post("/sandbox/reset"))).status, 200);
+    const answer = await told(`?after=${encodeURIComponent(state.cursor)}`);
+    state = answer.complete ? AppliedState.of(answer) : state.after(answer);
+    assert.equal(state.policySet("gone"), undefined);
+    assert.notEqual(state.policySet("default"), undefined);
+    assert.equal(state.policySet("default")?.rollout, undefined);
+    assert.equal((await told(`?after=${encodeURIComponent(state.cursor)}`)).complete, false, "once");
   });
 
   it("is filled with the policies that the folder holds by then; what is wrong with them is logged", async () => {

@@ -163,6 +163,48 @@ describe("hostile input, at every route", () => {
     }
   });
 
+  it("refuses a member named `__proto__` at any depth, however it is written", async () => {
+    for (const route of writing().filter(({ anyText }) => anyText !== true)) {
+      const body = JSON.stringify(bodyOf(route, seeded) ?? {});
+      const places = [...body.matchAll(/\{/g)].map(({ index }) => index + 1);
+      for (const name of ['"__proto__"', String.raw`"\u005f_proto__"`])
+        for (const at of places)
+          for (const value of ["null", '{"admin":true}']) {
+            const rest = body.slice(at);
+            const member = `${name}:${value}${rest.startsWith("}") ? "" : ","}`;
+            const { status, code, text } = await sendText(route, `${body.slice(0, at)}${member}${rest}`);
+            assert.deepEqual([status, code], [400, "MALFORMED_JSON"], `${nameOf(route)}: ${text}`);
+            assert.match(text, /a member named `__proto__`/);
+          }
+    }
+  });
+
+  it("keeps members named `constructor` and `prototype` as any others", async () => {
+    const names = ["constructor", "prototype", "toString", "hasOwnProperty", "valueOf"];
+    const mapOf = <T>(value: T) => Object.fromEntries(names.map((name) => [name, value]));
+    const { customer, user, policy } = seeded;
+    for (const [path, member, value] of [
+      [`/customers/${customer}`, "metadata", "text"],
+      [`/customers/${customer}`, "role_mapping", ["role"]],
+      [`/users/${user}`, "attributes", "text"],
+    ] as const)
+      for (const method of ["PUT", "PATCH"]) {
+        const changed = await send(control, method, path, key, { [member]: mapOf(value) });
+        assert.equal(changed.status, 200, changed.text);
+        const read = await send(control, "GET", path, key);
+        const kept = (read.body as { data: Record<string, object> }).data[member];
+        assert.deepEqual(Object.entries(kept ?? {}).sort(), Object.entries(mapOf(value)).sort(), path);
+        const removed = await send(control, "PATCH", path, key, { [member]: mapOf(null) });
+        assert.equal(removed.status, 200, removed.text);
+        assert.deepEqual((removed.body as { data: Record<string, object> }).data[member], {}, path);
+      }
+    for (const method of ["PUT", "PATCH"]) {
+      const refused = await send(control, method, `/policies/${policy}`, key, { conditions: mapOf("x") });
+      assert.equal(refused.status, 422, refused.text);
+      for (const name of names) assert.ok(refused.text.includes(`conditions.${name}`), refused.text);
+    }
+  });
+
   it("refuses numbers that are none", async () => {
     const cases = [
       ["createCustomer", '{"name":"n","metadata":{"a":1e400}}'],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KnownState } from "../../../src/decision/decide/check-session.ts";
-import { armOf, positionOf } from "../../../src/decision/decide/rollout-arm.ts";
+import { armOf, callerOf, positionOf } from "../../../src/decision/decide/rollout-arm.ts";
 import type { Candidate, StickyKey } from "../../../src/decision/policies/release.ts";
 import { DecisionPoint } from "../../../src/decision/point/index.ts";
 import { auditRecord } from "../../../src/decision/point/record.ts";
@@ -19,6 +19,14 @@ function identityOf(userId: string, customerId?: string): Identity {
     session: { amr: [] },
     expiresAt: 0,
   };
+}
+
+/** The set, of which every evaluation fails. */
+function brokenOf(set: Snapshot): Snapshot {
+  const match = () => {
+    throw new TypeError("broken on purpose");
+  };
+  return { ...set, matcher: { ...set.matcher, match } };
 }
 
 describe("decision: the arms of a rollout", () => {
@@ -175,16 +183,7 @@ describe("decision: the arms of a rollout", () => {
     });
 
     it("that fails is a denial whose record names the candidate", async () => {
-      const { matcher } = candidate;
-      const broken: Snapshot = {
-        ...candidate,
-        matcher: {
-          ...matcher,
-          match: () => {
-            throw new TypeError("broken on purpose");
-          },
-        },
-      };
+      const broken = brokenOf(candidate);
       const decide = decidesBy(() => ({
         ...releaseOf(100),
         candidate: { ...releaseOf(100).candidate, set: broken },
@@ -207,6 +206,38 @@ describe("decision: the arms of a rollout", () => {
       );
       await point.conclude(decision, { access, at: 0 }, Number.POSITIVE_INFINITY, 0);
       assert.deepEqual(concluded, [["candidate", "INTERNAL_ERROR"]]);
+    });
+
+    it("that fails counts for its caller, not for the proxy in front of all of them", async () => {
+      const decide = decidesBy(() => ({
+        ...releaseOf(100),
+        candidate: { ...releaseOf(100).candidate, set: brokenOf(candidate) },
+      }));
+      const behindProxy = deciderOf(undefined, {
+        ...{ verifier: from.verifier, frontProxy: { trustedProxies: ["192.0.2.0/24"], backends: [] } },
+        policies: () => ({
+          ...releaseOf(100),
+          candidate: { ...releaseOf(100).candidate, set: brokenOf(candidate) },
+        }),
+      });
+      const callers = new Set<string>();
+      for (let n = 1; n <= 5; n += 1)
+        for (const [by, header] of [
+          [decide, bearer(await from.token({ sub: `user-${n}` }))],
+          [behindProxy, ["x-forwarded-for", `198.51.100.${n}`]],
+        ] as const) {
+          const point = new DecisionPoint({
+            decide: by,
+            snapshot: () => stable,
+            audit: { record: () => true } as never,
+            metrics: createMetrics(),
+            log: { error: silent },
+          });
+          const decision = await point.decide(accessOf({ peer: "192.0.2.7", headers: [header] }));
+          assert.equal(decision.reason, "INTERNAL_ERROR");
+          callers.add(callerOf(decision));
+        }
+      assert.equal(callers.size, 10, [...callers].join(" "));
     });
   });
 });

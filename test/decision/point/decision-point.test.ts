@@ -221,6 +221,19 @@ describe("decision: decision point", () => {
     });
   });
 
+  it("counts what came too late for its caller as a denial, with what it took, and records nothing", () => {
+    const counted: string[] = [];
+    const point = new DecisionPoint({
+      ...{ decide: never, snapshot: () => open, audit: { record: never } as never },
+      ...{ metrics: createMetrics(), log: { error: never } },
+      concluded: ({ verdict, reason }, ms) => counted.push(`${verdict} ${reason} ${ms >= 1_000}`),
+    });
+    const started = performance.now() - 1_000;
+    point.missed(decisionOf(open), started);
+    point.missed(decisionOf(open, "DENY"), started);
+    assert.deepEqual(counted, ["DENY DEADLINE_EXCEEDED true", "DENY CONDITION_FALSE true"]);
+  });
+
   it("counts what was accepted though ambiguous, by check", async () => {
     const { point, metrics } = pointOf(never);
     await conclude(point, { ...decisionOf(open), accepted: ["dot_segment", "fragment"] });

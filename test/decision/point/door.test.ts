@@ -243,6 +243,44 @@ describe("decision: serving a door", () => {
       assert.equal((await silent.ask(asked)).status, 200);
     });
 
+    it("that a decision came after its deadline, which counts for its set", async () => {
+      const missed: string[] = [];
+      let isPast = false;
+      const { answerTo, recorded } = doorOf({
+        door: {
+          decode(...parts) {
+            const check = decode(...parts);
+            const access = Object.defineProperty({ ...check.access }, "deadline", {
+              get: () => (isPast ? 0 : Infinity),
+            });
+            return { ...check, access, reportsUndecided: true };
+          },
+        },
+        point(point) {
+          const decide = point.decide.bind(point);
+          point.decide = (access) => {
+            const decided = decide(access);
+            isPast = true;
+            return decided;
+          };
+          point.missed = ({ verdict, snapshot }) => missed.push(`${verdict} ${snapshot?.label}`);
+        },
+      });
+      assert.equal(await answerTo(about("/public")), GIVEN_UP);
+      assert.deepEqual(missed, [`ALLOW ${POLICIES.label}`]);
+      // it was not refused: its client has left
+      const left = doorOf({
+        door: { decode: (...parts) => ({ ...decode(...parts), reportsUndecided: true }) },
+        point(point) {
+          point.missed = never;
+        },
+      });
+      let asked = 0;
+      const isCancelled = () => (asked += 1) > 1;
+      assert.equal(await left.answerTo(about("/public"), { isCancelled }), GIVEN_UP);
+      assert.deepEqual([await recorded(), await left.recorded()], [[], []]);
+    });
+
     it("but what comes after the record, which changes no answer", async () => {
       const counted = doorOf();
       counted.metrics.decisions.labels = FAULT;

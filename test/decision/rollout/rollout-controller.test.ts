@@ -6,6 +6,7 @@ import {
   RolloutController,
   type RolloutChange,
   type RolloutSettings,
+  type RolloutState,
 } from "../../../src/decision/rollout/rollout-controller.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { ruleOf, silent, snapshotOf } from "../support.ts";
@@ -40,8 +41,12 @@ describe("decision: the course of a rollout", () => {
   let changes: RolloutChange[];
   let failing: boolean;
   let metrics: ReturnType<typeof createMetrics>;
+  let remembered: RolloutState | undefined;
+  /** What a restart would find, had it happened while a change was on its way to the workers. */
+  let rememberedAtPublish: (RolloutState | undefined)[];
 
   beforeEach(() => {
+    [remembered, rememberedAtPublish] = [undefined, []];
     now = 0;
     published = [];
     changes = [];
@@ -50,17 +55,22 @@ describe("decision: the course of a rollout", () => {
   });
 
   function controllerWith(settings: RolloutSettings): RolloutController {
-    return new RolloutController(settings, {
+    const controller: RolloutController = new RolloutController(settings, {
       publish: (candidate) => {
+        rememberedAtPublish.push(remembered);
         if (failing) return Promise.reject(new Error("a worker cannot load it"));
         published.push(candidate);
         return Promise.resolve();
       },
       changed: (change) => changes.push(change),
+      remember: () => {
+        remembered = controller.state;
+      },
       metrics,
       log: { info: silent, error: silent },
       clock: () => now,
     });
+    return controller;
   }
 
   const count = (
@@ -249,5 +259,96 @@ describe("decision: the course of a rollout", () => {
     failing = false;
     await controller.check();
     assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+  });
+
+  it("takes a candidate back in the end, whatever is counted meanwhile", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    failing = true;
+    count(controller, v2, sampleOf(200, 100));
+    await assert.rejects(controller.check());
+    assert.match(controller.status()?.detail ?? "", /could not be taken back yet/);
+    // long after the window, the comparison would be inconclusive
+    now += 10 * GUARD.windowMs;
+    failing = false;
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+    assert.deepEqual(
+      changes.map(({ change, cause }) => [change, cause]),
+      [
+        ["started", undefined],
+        ["rolled_back", "denials"],
+      ],
+    );
+  });
+
+  it("ends in the end, if that could not be published at first", async () => {
+    const controller = controllerWith(BASE);
+    await controller.offer(v2);
+    failing = true;
+    await assert.rejects(controller.stop(), /cannot load it/);
+    failing = false;
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 10", "none"]);
+    assert.equal(controller.inForce, undefined);
+  });
+
+  it("begins other steps at the first one, also where that has the percentage in force", async () => {
+    const controller = controllerWith(STEPS);
+    await controller.offer(v2);
+    now += STEPS.stepPauseMs;
+    count(controller, v2, sampleOf(200, 20));
+    await controller.check();
+    assert.deepEqual([controller.inForce?.percentage, controller.state?.step], [10, 1]);
+    const { guard, ...unguarded } = STEPS;
+    await controller.apply({ ...unguarded, steps: [10, 20] });
+    assert.equal(controller.state?.step, 0);
+    await controller.check();
+    assert.equal(controller.inForce?.percentage, 10, "the pause begins again");
+    now += STEPS.stepPauseMs;
+    await controller.check();
+    assert.deepEqual(course(), ["test@v2 enforce 1", "test@v2 enforce 10", "test@v2 enforce 20"]);
+  });
+
+  it("is remembered before it reaches any worker, and as it was if it does not", async () => {
+    const controller = controllerWith(STEPS);
+    await controller.offer(v2);
+    now += STEPS.stepPauseMs;
+    count(controller, v2, sampleOf(200, 20));
+    await controller.check();
+    now += STEPS.stepPauseMs;
+    count(controller, v2, sampleOf(200, 20));
+    failing = true;
+    await assert.rejects(controller.check());
+    assert.deepEqual(remembered, { digest: v2.digest, step: 1 });
+    failing = false;
+    count(controller, v2, sampleOf(500, 400));
+    await controller.check();
+    const takenBack = rememberedAtPublish.at(-1)?.takenBack;
+    assert.deepEqual([takenBack?.digest, takenBack?.cause], [v2.digest, "denials"]);
+    assert.deepEqual(
+      rememberedAtPublish.map((state) => state?.step),
+      [0, 1, 2, 0],
+    );
+  });
+
+  it("keeps an hour of counts in parts, and forgets each when it is over", async () => {
+    const windowMs = 3_600_000;
+    const controller = controllerWith({ ...BASE, guard: { ...GUARD, windowMs } });
+    await controller.offer(v2);
+    for (let second = 0; second < 3_600; second += 1) {
+      now += 1_000;
+      count(controller, v2, sampleOf(10, 1), sampleOf(20, 2));
+    }
+    assert.deepEqual(
+      [controller.window.candidate.decisions, controller.window.stable.decisions],
+      [36_000, 72_000],
+    );
+    now += windowMs / 2;
+    const left = controller.window.candidate.decisions;
+    assert.ok(left > 17_000 && left <= 18_000, String(left));
+    now += windowMs / 2 + 1;
+    assert.equal(controller.window.candidate.decisions, 0);
+    assert.equal(controller.totals.candidate.decisions, 36_000);
   });
 });

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { ShadowCounter } from "../../../src/decision/shadow/shadow-counter.ts";
-import { ShadowEvaluator } from "../../../src/decision/shadow/shadow-evaluator.ts";
+import {
+  ShadowEvaluator,
+  type ShadowEvaluatorOptions,
+} from "../../../src/decision/shadow/shadow-evaluator.ts";
 import type { ShadowTask } from "../../../src/decision/shadow/shadow-messages.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -31,7 +34,7 @@ describe("decision: evaluating a candidate in shadow", function () {
 
   function evaluatorThat(
     behaves: string,
-    options: { readonly capacity?: number; readonly patienceMs?: number } = {},
+    options: Partial<Pick<ShadowEvaluatorOptions, "capacity" | "patienceMs" | "startMs">> = {},
   ) {
     const metrics = createMetrics();
     const counter = new ShadowCounter();
@@ -67,6 +70,17 @@ describe("decision: evaluating a candidate in shadow", function () {
       await eventually("the second loss", async () => (await counted("failed")) === 2);
       assert.equal(warnings.length, 2);
     });
+
+  it("is patient with a thread that starts, and only with one that does", async () => {
+    const busy = evaluatorThat("starts slowly", { patienceMs: 250 });
+    busy.evaluator.take(CANDIDATE, TASK);
+    await eventually("its result", async () => (await busy.counted("same")) === 1);
+    assert.deepEqual(busy.warnings, []);
+    const never = evaluatorThat("never starts", { startMs: 100 });
+    never.evaluator.take(CANDIDATE, TASK);
+    await eventually("the loss", async () => (await never.counted("failed")) === 1);
+    assert.deepEqual(never.warnings, ["not started within 100 ms"]);
+  });
 
   it("waits for a slow thread, and drops what does not fit into the queue", async () => {
     const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10 });

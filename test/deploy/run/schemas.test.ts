@@ -16,6 +16,8 @@ const DEPLOY = fileURLToPath(new URL("../../../deploy", import.meta.url));
 const MODULES = [
   ["istio.io/api@v1.31.4", "kubernetes/customresourcedefinitions.gen.yaml"],
   ["github.com/envoyproxy/gateway@v1.9.1", "charts/gateway-helm/charts/crds/crds/generated/*.yaml"],
+  // `ExternalAuth` is in its experimental channel
+  ["sigs.k8s.io/gateway-api@v1.6.3", "config/crd/experimental/gateway.networking.k8s.io_httproutes.yaml"],
 ] as const;
 
 describe("deploy: Kubernetes resources", function () {
@@ -23,7 +25,11 @@ describe("deploy: Kubernetes resources", function () {
   // `go` fetches the modules that have the definitions
   const folders = MODULES.map(([module, pattern]) => [goModule(module), pattern] as const);
   if (folders.some(([folder]) => folder === undefined)) {
-    leaveOut("schemas of Istio and Envoy Gateway", "Go", "is not installed, or finds no modules");
+    leaveOut(
+      "schemas of Istio, Envoy Gateway and the Gateway API",
+      "Go",
+      "is not installed, or finds no modules",
+    );
     return;
   }
   let definitions: readonly Resource[];
@@ -33,13 +39,19 @@ describe("deploy: Kubernetes resources", function () {
       await Promise.all(folders.map(([folder = "", pattern]) => definitionsIn(folder, pattern)))
     ).flat();
     const kinds = definitions.map(({ spec }) => (spec as { names: { kind: string } }).names.kind);
-    for (const kind of ["EnvoyFilter", "AuthorizationPolicy", "SecurityPolicy", "ClientTrafficPolicy"])
+    for (const kind of [
+      "EnvoyFilter",
+      "AuthorizationPolicy",
+      "SecurityPolicy",
+      "ClientTrafficPolicy",
+      "HTTPRoute",
+    ])
       assert.ok(kinds.includes(kind), kind);
   });
 
-  const files = globSync("{istio,envoy-gateway}/*.yaml", { cwd: DEPLOY }).sort();
+  const files = globSync("{istio,envoy-gateway,gateway-api}/*.yaml", { cwd: DEPLOY }).sort();
   it("are these files", () => {
-    assert.equal(files.length, 6);
+    assert.equal(files.length, 7);
   });
   for (const file of files)
     it(`${file} is what the schemas of its kinds permit`, async () => {
@@ -63,6 +75,12 @@ describe("deploy: Kubernetes resources", function () {
     const [filter] = resourcesIn(stdout);
     assert.ok(filter?.kind === "EnvoyFilter");
     assert.deepEqual(await schemaErrors([filter], definitions), []);
+  });
+
+  it("a protocol of ExternalAuth that there is not is found", async () => {
+    const [route] = resourcesIn(deployText("gateway-api/http-route.yaml").replace("GRPC", "GRPCC"));
+    assert.ok(route);
+    assert.match((await schemaErrors([route], definitions)).join(), /GRPCC/);
   });
 
   it("a field that a schema does not name is found", async () => {

@@ -1,14 +1,25 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { guideText, withPlaces } from "../../authorizers/support/guide.ts";
+import { guideBlocks, withPlaces } from "../../authorizers/support/guide.ts";
 
 const run = promisify(execFile);
 
 /** The blocks of commands of a page in docs/deployment, in their order. */
 export function commandBlocks(page: string): readonly string[] {
-  return [...guideText(page).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  return guideBlocks(page, "sh");
 }
+
+/**
+ * `npx gatehouse` as a shell function, for a script whose first two parameters are Node.js and the program. The command takes
+ * the shell's place unless something follows it, so that who ends the shell ends it.
+ */
+export const NPX = `npx() {
+  [ "$1" = gatehouse ] || return 1
+  shift
+  exec "\${NODE}" "\${CLI}" "$@"
+}
+NODE=$1 CLI=$2`;
 
 /**
  * Runs commands of a guide as they are written there, except for places. The requests that it makes with `curl -i` must be
@@ -33,8 +44,17 @@ export async function runCommands(
     env,
     maxBuffer: 1e8,
   });
-  const expected = [...commands.matchAll(/^curl -\w*i.*# (\d{3})\b/gm)].map(([, status]) => status);
+  const expected = [...commands.matchAll(/^(?:kubectl exec .* -- )?curl -\w*i.*# (\d{3})\b/gm)].map(
+    ([, status]) => status,
+  );
   const answered = [...stdout.matchAll(/HTTP\/[\d.]+ (\d{3})/g)].map(([, status]) => status);
   assert.deepEqual(answered, expected, stdout);
   return stdout;
 }
+
+/** `kubectl apply` as the shell function `applied`: what is applied must be there; the cluster is not. */
+export const APPLIED = `applied() {
+  [ "$1" = apply ] || return 1
+  shift
+  while [ $# -gt 0 ]; do [ "$1" = -f ] && [ -s "$2" ] || return 1; shift 2; done
+}`;

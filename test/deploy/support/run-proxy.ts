@@ -24,7 +24,7 @@ export interface FrontProxy {
   stop(): Promise<void>;
 }
 
-interface Place extends Required<FrontPorts> {
+export interface Place extends Required<FrontPorts> {
   readonly folder: string;
   readonly port: number;
 }
@@ -83,6 +83,11 @@ function placesOf({ gateway, applications: [first, second] }: FrontPorts): Reado
     "127.0.0.1:3000": `127.0.0.1:${first}`,
     "127.0.0.1:3001": `127.0.0.1:${second}`,
   };
+}
+
+/** The configuration of `deploy`, with other ports and folders. */
+export function frontConfiguration(program: FrontProgram, place: Place): string {
+  return PROGRAMS[program].configure(place);
 }
 
 /** Runs the configuration of `deploy` in front of a gateway. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, readdir, rm, rmdir, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -145,8 +145,9 @@ describe("end to end: a backup of a control plane that goes on writing", functio
           return true;
         },
       );
-      // nothing looks like a database: the next restore may use the place
+      // nothing looks like a database: the next restore may use the place, with a key of its own
       await assert.rejects(stat(join(data, "postgres/cluster")), { code: "ENOENT" });
+      if (prepare === undefined) await assert.rejects(stat(join(data, "encryption.key")), { code: "ENOENT" });
     };
     const rewrite = async (change: (manifest: Record<string, unknown>) => void) => {
       const path = join(damaged, "backup.json");
@@ -155,15 +156,34 @@ describe("end to end: a backup of a control plane that goes on writing", functio
       await writeFile(path, JSON.stringify(manifest));
     };
     await fails(() => rewrite((manifest) => (manifest["postgres"] = 12)), /the backup is of PostgreSQL 12/);
-    await fails(() => rewrite((manifest) => (manifest["format"] = 2)), /cannot be read by this version/);
+    await fails(() => rewrite((manifest) => (manifest["format"] = 1)), /cannot be read by this version/);
     await fails(() => rm(join(damaged, "passwords.json")), /lacks `passwords.json`/);
-    await fails(() => rm(join(damaged, "data/pg_wal"), { recursive: true }), /PostgreSQL did not start/);
+    await fails(() => rm(join(damaged, "data/pg_wal"), { recursive: true }), /lacks `data\/pg_wal\//);
+    const { files } = JSON.parse(await readFile(join(backup, "backup.json"), "utf8")) as {
+      files: { path: string; size: number }[];
+    };
+    const table =
+      files.find(({ path, size }) => /^data\/base\/\d+\/\d+$/.test(path) && size > 8_192)?.path ?? "";
+    await fails(() => truncate(join(damaged, table), 8_192), /has 8192 bytes instead of \d+/);
     const otherKey = async (data: string) => {
       await mkdir(data, { recursive: true });
       await chmod(data, 0o711);
       await writeFile(join(data, "encryption.key"), `${Buffer.alloc(32, 7).toString("base64")}\n`);
     };
     await fails(() => Promise.resolve(), /is another encryption key than the backup's/, otherKey);
+  });
+
+  it("is restored where empty folders were lost on the way", async () => {
+    const sparse = join(plane.directory, "sparse");
+    await cp(backup, sparse, { recursive: true });
+    const folders = (await readdir(sparse, { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isDirectory(),
+    );
+    for (const { parentPath, name } of folders) {
+      const folder = join(parentPath, name);
+      if ((await readdir(folder)).length === 0) await rmdir(folder);
+    }
+    assert.match((await restored(sparse)).said, /^restored to /m);
   });
 
   it("is for embedded databases only", async () => {

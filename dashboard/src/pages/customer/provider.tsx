@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
-import { call, may } from "../../api/client.ts";
-import type { Data } from "../../api/types.ts";
+import { ApiFailure, call, may } from "../../api/client.ts";
+import type { Body, Data } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
 import { TestProvider } from "./test-provider.tsx";
 import { readForm } from "../../ui/read-form.ts";
+import { Changes } from "../../ui/changes.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import {
   Copyable,
@@ -22,6 +23,7 @@ import {
 const texts = messages.provider;
 const TYPES = ["oidc", "okta", "auth0", "entra", "google", "keycloak"] as const;
 type Idp = Data<"/customers/{id}/idp">;
+type NewIdp = Body<"/customers/{id}/idp", "post">;
 
 /** The identity provider at which a customer's users sign in. */
 export function Provider({ id }: { readonly id: string }) {
@@ -98,7 +100,11 @@ export function Provider({ id }: { readonly id: string }) {
         <ProviderForm
           id={id}
           before={idp}
-          onClose={close}
+          etag={etag}
+          onClose={() => {
+            close();
+            reload();
+          }}
           onSaved={(said) => {
             setWarnings(said);
             close();
@@ -114,6 +120,11 @@ export function Provider({ id }: { readonly id: string }) {
           action={texts.remove}
           danger
           done={texts.removed}
+          based={{
+            on: idp ?? {},
+            reread: async () => (await call("get", "/customers/{id}/idp", { params: { id } })).data,
+            reload,
+          }}
           onConfirm={async () => {
             await call("delete", "/customers/{id}/idp", { params: { id }, ifMatch: etag });
             reload();
@@ -164,32 +175,59 @@ function notShown(type: Idp["type"], domain: string, before: Idp | undefined) {
 interface FormProps {
   readonly id: string;
   readonly before: Idp | undefined;
+  readonly etag: string | null;
   readonly onClose: () => void;
   readonly onSaved: (warnings: readonly string[]) => void;
 }
 
-function ProviderForm({ id, before, onClose, onSaved }: FormProps) {
+/** A provider; where somebody else has changed it, both versions are shown, and one is chosen. */
+function ProviderForm({ id, before: given, etag: givenEtag, onClose, onSaved }: FormProps) {
   const { run, busy, failure } = useAction();
-  const [type, setType] = useState<Idp["type"]>(before?.type ?? "oidc");
-  const submit = (form: HTMLFormElement) =>
+  const [{ before, etag }, setBase] = useState({ before: given, etag: givenEtag });
+  const [type, setType] = useState<Idp["type"]>(given?.type ?? "oidc");
+  const [conflict, setConflict] = useState<{ mine: NewIdp; theirs: Idp; etag: string | null }>();
+  const send = (body: NewIdp, ifMatch: string | null) =>
     run(async () => {
-      const { text, exact, has } = readForm(form);
-      const { warnings } = await call("post", "/customers/{id}/idp", {
-        params: { id },
-        body: {
-          type,
-          domain: text("domain"),
-          client_id: text("client_id"),
-          client_secret: exact("client_secret"),
-          scopes: text("scopes").split(/\s+/),
-          ...(type === "keycloak" && text("realm") !== "" && { realm: text("realm") }),
-          verify: has("verify"),
-          ...notShown(type, text("domain"), before),
-        },
-      });
-      announce(texts.saved);
-      onSaved(warnings);
+      try {
+        const { warnings } = await call("post", "/customers/{id}/idp", { params: { id }, body, ifMatch });
+        announce(texts.saved);
+        onSaved(warnings);
+      } catch (error) {
+        if (!(error instanceof ApiFailure) || error.status !== 412) throw error;
+        const now = await call("get", "/customers/{id}/idp", { params: { id } });
+        setConflict({ mine: body, theirs: now.data, etag: now.etag });
+      }
     });
+  const submit = (form: HTMLFormElement) => {
+    const { text, exact, has } = readForm(form);
+    return send(
+      {
+        type,
+        domain: text("domain"),
+        client_id: text("client_id"),
+        client_secret: exact("client_secret"),
+        scopes: text("scopes").split(/\s+/),
+        ...(type === "keycloak" && text("realm") !== "" && { realm: text("realm") }),
+        verify: has("verify"),
+        ...notShown(type, text("domain"), before),
+      },
+      etag,
+    );
+  };
+  if (conflict)
+    return (
+      <ProviderConflict
+        {...conflict}
+        busy={busy}
+        keepMine={() => void send(conflict.mine, conflict.etag)}
+        takeTheirs={() => {
+          setBase({ before: conflict.theirs, etag: conflict.etag });
+          setType(conflict.theirs.type);
+          setConflict(undefined);
+        }}
+        onClose={onClose}
+      />
+    );
   return (
     <Dialog title={texts.configure} onClose={onClose}>
       <form
@@ -257,4 +295,39 @@ function ProviderForm({ id, before, onClose, onSaved }: FormProps) {
       </form>
     </Dialog>
   );
+}
+
+interface ConflictProps {
+  readonly mine: NewIdp;
+  readonly theirs: Idp;
+  readonly busy: boolean;
+  readonly keepMine: () => void;
+  readonly takeTheirs: () => void;
+  readonly onClose: () => void;
+}
+
+function ProviderConflict({ mine, theirs, busy, keepMine, takeTheirs, onClose }: ConflictProps) {
+  const choices = messages.changes;
+  return (
+    <Dialog title={texts.conflict} onClose={onClose}>
+      <p role="alert">{texts.conflictText}</p>
+      <Changes before={shownOf(mine)} after={shownOf(theirs)} titles={[choices.mine, choices.theirs]} />
+      <div class="row">
+        <button type="button" class="main" onClick={takeTheirs}>
+          {choices.takeTheirs}
+        </button>
+        <button type="button" class="danger" disabled={busy} onClick={keepMine}>
+          {choices.keepMine}
+        </button>
+        <button type="button" onClick={onClose}>
+          {messages.cancel}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What the form shows of a provider; never the secret. */
+function shownOf({ type, domain, client_id, scopes, realm }: NewIdp | Idp) {
+  return { type, domain, client_id, scopes, ...(realm && { realm }) };
 }

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Data } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
 import { messages } from "../../messages/index.ts";
-import { Badge, Dialog, Field, FormFailure } from "../../ui/parts.tsx";
+import { Badge, Dialog, Field, FormFailure, announce } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 
 const texts = messages.provider;
@@ -20,15 +20,26 @@ export function TestProvider({ id, onClose }: TestProps) {
   const { run, busy, failure } = useAction();
   const [tested, setTested] = useState<Tested>();
   const [warnings, setWarnings] = useState<readonly string[]>([]);
+  const running = useRef<AbortController>();
+  // whoever leaves does not wait for the answer
+  useEffect(() => () => running.current?.abort(), []);
   const submit = (form: HTMLFormElement) =>
     run(async () => {
+      const own = new AbortController();
+      running.current = own;
       const token = readForm(form).text("token");
-      const { data, warnings: said } = await call("post", "/customers/{id}/idp/test", {
-        params: { id },
-        body: token === "" ? {} : { token },
-      });
-      setTested(data);
-      setWarnings(said);
+      try {
+        const { data, warnings: said } = await call("post", "/customers/{id}/idp/test", {
+          params: { id },
+          body: token === "" ? {} : { token },
+          abort: own.signal,
+        });
+        setTested(data);
+        setWarnings(said);
+      } catch (error) {
+        if (!own.signal.aborted) throw error;
+        announce(texts.testStopped);
+      }
     });
   return (
     <Dialog title={texts.test} onClose={onClose}>
@@ -55,9 +66,21 @@ export function TestProvider({ id, onClose }: TestProps) {
           <button type="submit" class="main" disabled={busy}>
             {texts.run}
           </button>
-          <button type="button" onClick={onClose}>
-            {messages.close}
-          </button>
+          {busy ? (
+            <button
+              type="button"
+              onClick={() => {
+                running.current?.abort();
+              }}
+            >
+              {messages.cancel}
+            </button>
+          ) : (
+            <button type="button" onClick={onClose}>
+              {messages.close}
+            </button>
+          )}
+          {busy && <span role="status">{texts.testing}</span>}
         </div>
       </form>
     </Dialog>

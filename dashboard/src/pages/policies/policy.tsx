@@ -125,6 +125,11 @@ export function Policy({ id }: { readonly id: string }) {
           action={texts.remove}
           danger
           done={texts.removed}
+          based={{
+            on: policy,
+            reread: async () => (await call("get", "/policies/{id}", { params: { id } })).data,
+            reload,
+          }}
           onConfirm={async () => {
             await call("delete", "/policies/{id}", { params: { id }, ifMatch: etag });
             navigate("/policies");

@@ -7,7 +7,8 @@ export const MAX_LIMIT = 100;
 /** With it, the largest offset is still a number that PostgreSQL accepts. */
 const MAX_PAGE = 1_000_000;
 
-const wholeNumber = (name: string, min: number, max: number) =>
+/** A parameter that is a whole number in decimal, of at most seven digits. */
+export const wholeNumber = (name: string, min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,7}$/, `\`${name}\` must be a whole number from ${min} to ${max}`)

@@ -55,6 +55,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Policies: "Requirements for sign-ins, sessions and requests, and their assignment to customers.",
   "Policy sets": "The rules that gateways enforce, by version.",
   Rollouts: "A candidate beside the active version of a policy set, in shadow or for a part of the callers.",
+  Events: "Events in order, for those who follow them.",
   Analytics: "Metrics, the event history, and user activity.",
   Audit: "Decisions of gateways, and changes of the control plane.",
   Webhooks: "Receivers of events, and the deliveries to them.",

@@ -2,10 +2,12 @@ import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import type { Request, Response } from "express";
 import { errorCode } from "../../../runtime/error-code.ts";
+import { forCaller, itemsForCaller } from "../../../storage/index.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { noteCode } from "./calls.ts";
 import { permittedParts, whilePermitted, type Authority } from "./authority.ts";
+import type { ExportTurns } from "./export-turns.ts";
 import { hasCurrent } from "./etags.ts";
 import { errorEnvelope, successEnvelope } from "./envelope.ts";
 import type { StoredResponse } from "./idempotency.ts";
@@ -14,6 +16,11 @@ import { requestIdOf } from "./request-id.ts";
 import { sendSerialized } from "./serialized.ts";
 
 type SendingContext = Pick<ControlContext, "clock" | "log">;
+interface SendingParts {
+  readonly authority: Authority;
+  readonly context: SendingContext;
+  readonly exports: ExportTurns;
+}
 type DataAnswer = Extract<Answer, { kind: "data" }>;
 
 /**
@@ -25,9 +32,9 @@ export async function sendAnswer(
   answer: Answer,
   request: Request,
   response: Response,
-  { authority, context }: { readonly authority: Authority; readonly context: SendingContext },
+  parts: SendingParts,
 ): Promise<void> {
-  const { clock } = context;
+  const { clock } = parts.context;
   switch (answer.kind) {
     case "data":
       if (isHeld(route, answer, request)) {
@@ -50,15 +57,16 @@ export async function sendAnswer(
       response.status(answer.status).type("html").send(answer.html);
       return;
     case "lines":
-      response.status(200).type("application/x-ndjson");
-      await stream(lines(answer.lines), response, { authority, context });
+      await sendParts(lines(answer.lines), response, parts, (texts) => {
+        response.status(200).type("application/x-ndjson");
+        return texts;
+      });
       return;
     case "document":
-      response.status(200).type("application/json");
-      response.setHeader("content-disposition", `attachment; filename="${answer.name}.json"`);
-      await stream(inEnvelope(answer.parts, requestIdOf(response), new Date(clock())), response, {
-        authority,
-        context,
+      await sendParts(answer.parts, response, parts, (texts) => {
+        response.status(200).type("application/json");
+        response.setHeader("content-disposition", `attachment; filename="${answer.name}.json"`);
+        return inEnvelope(texts, requestIdOf(response), new Date(clock()));
       });
       return;
     case "refusal":
@@ -66,15 +74,45 @@ export async function sendAnswer(
   }
 }
 
+/**
+ * Sends an answer part by part, when it is its caller's turn. The first part is read before anything is sent, so that what
+ * fails at once gets an error.
+ *
+ * @param begin - prepares the response
+ */
+async function sendParts(
+  parts: AsyncIterable<string>,
+  response: Response,
+  { authority, context, exports }: SendingParts,
+  begin: (parts: AsyncIterable<string>) => AsyncIterable<string>,
+): Promise<void> {
+  const turn = await exports.take();
+  try {
+    const permitted = itemsForCaller(turn.caller, permittedParts(parts, authority));
+    const first = await permitted.next();
+    await forCaller(turn.caller, () =>
+      stream(begin(rest(first, permitted)), response, { authority, context }),
+    );
+  } finally {
+    turn.end();
+  }
+}
+
+async function* rest(first: IteratorResult<string>, others: AsyncGenerator<string>): AsyncGenerator<string> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* others;
+}
+
 async function stream(
   texts: AsyncIterable<string>,
   response: Response,
-  { authority, context: { log } }: { readonly authority: Authority; readonly context: SendingContext },
+  { authority, context: { log } }: Pick<SendingParts, "authority" | "context">,
 ): Promise<void> {
   const permission = whilePermitted(authority);
   const { signal } = permission;
   try {
-    await pipeline(Readable.from(permittedParts(texts, authority)), response, { signal });
+    await pipeline(Readable.from(texts), response, { signal });
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const about = { request_id: requestIdOf(response) };
@@ -100,9 +138,11 @@ async function* inEnvelope(
   yield after ?? "";
 }
 
-/** The reader closed the connection; failures on our side have another code. */
+/** The reader closed the connection, in the meantime or before anything was sent; failures on our side have other codes. */
+const CLIENT_GONE: readonly unknown[] = ["ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_UNABLE_TO_PIPE"];
+
 function isClientGone(error: unknown): boolean {
-  return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
+  return CLIENT_GONE.includes(errorCode(error));
 }
 
 /** Whether the client has what it would be sent. */

@@ -20,6 +20,7 @@ import {
   type IdempotentRequest,
   type StoredResponse,
 } from "./idempotency.ts";
+import type { ExportTurns } from "./export-turns.ts";
 import { isStorable } from "./json-text.ts";
 import { parseBody, parseParameters } from "./parse-input.ts";
 import { readQuery } from "./query-string.ts";
@@ -37,6 +38,11 @@ export interface FrameParts {
   readonly limiter: RateLimiter;
 }
 
+/** What routes are served by. */
+export interface ServingParts extends FrameParts {
+  readonly exports: ExportTurns;
+}
+
 /**
  * Serves one request by its route. The steps, in this order: identify the caller, count the request, check the
  * permission, check the customer, parse the input, check again that the caller still has permission, and then run the
@@ -46,7 +52,7 @@ export async function serve(
   route: Route,
   request: Request,
   response: Response,
-  parts: FrameParts,
+  parts: ServingParts,
 ): Promise<void> {
   const caller = await identify(request, response, route.group, parts);
   await asCaller(callerOf(caller), response, (signal) =>
@@ -64,7 +70,7 @@ interface Identified {
 async function serveCaller(
   route: Route,
   { request, response, caller, signal }: Identified,
-  parts: FrameParts,
+  parts: ServingParts,
 ): Promise<void> {
   requirePermitted(route, request, caller, parts.authenticator);
   // if no key is required, a cookie that happens to be sent does not tell who the caller is
@@ -207,9 +213,10 @@ async function runRoute(
   { call, authority }: { readonly call: Call<unknown, unknown, unknown>; readonly authority: Authority },
   request: Request,
   response: Response,
-  { context, authenticator }: FrameParts,
+  { context, authenticator, exports }: ServingParts,
 ): Promise<void> {
-  const send = (answer: Answer) => sendAnswer(route, answer, request, response, { authority, context });
+  const send = (answer: Answer) =>
+    sendAnswer(route, answer, request, response, { authority, context, exports });
   if (route.read !== undefined) {
     await send(await route.read(call));
     return;

@@ -9,6 +9,7 @@ import helmet from "helmet";
 import { ApiError } from "../errors.ts";
 import { asApiError } from "./as-api-error.ts";
 import { trustProxies } from "./client-address.ts";
+import { createExportTurns } from "./export-turns.ts";
 import { documentationRouter } from "./documentation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { noteRoute, observeCalls, type ObserveCall } from "./calls.ts";
@@ -92,6 +93,7 @@ const notStored: RequestHandler = (_request, response, next) => {
 
 function apiRouter(options: ServerOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true });
+  const parts = { ...options, exports: createExportTurns() };
   const methods = new Map<string, string[]>();
   for (const route of options.routes) {
     const path = expressPath(route.path);
@@ -101,7 +103,7 @@ function apiRouter(options: ServerOptions): express.Router {
       router.head(path, otherMethod(methodsOf(route), options));
     router[route.method](path, (request, response) => {
       noteRoute(request, response, route.operation, route.path);
-      return serve(route, request, response, options);
+      return serve(route, request, response, parts);
     });
   }
   for (const [path, allowed] of methods) router.all(path, otherMethod(allowed, options));

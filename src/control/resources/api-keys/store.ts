@@ -220,12 +220,15 @@ export async function endKey(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
   await haveGatewaysAskAgain(unit.trx);
 }
 
-/** @throws ApiError 404 */
-export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
-  const row = await db("api_keys")
+export async function findApiKey(db: Knex, id: string): Promise<ApiKeyRow | undefined> {
+  return db("api_keys")
     .where({ id })
     .first<ApiKeyRow | undefined>(...COLUMNS);
-  return row ?? notFound(id);
+}
+
+/** @throws ApiError 404 */
+export async function requireApiKey(db: Knex, id: string): Promise<ApiKeyRow> {
+  return (await findApiKey(db, id)) ?? notFound(id);
 }
 
 /** Whether a key belongs to a family, whatever its state. */

@@ -13,7 +13,9 @@ import {
   type Route,
 } from "../../platform/frame/route.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { assignPolicies, policiesOfNewCustomers } from "../policies/assignments.ts";
+import { warning } from "../../platform/warnings.ts";
+import { assignPolicies } from "../policies/assignments.ts";
+import { lockPoliciesOfNewCustomers } from "../policies/of-new-customers.ts";
 import { idpRoutes } from "./idp-routes.ts";
 import { listCustomers } from "./list.ts";
 import {
@@ -65,18 +67,25 @@ function ownRoutes({ db }: ControlContext): Route[] {
       operation: "createCustomer",
       summary: "Create a customer",
       description:
-        "Policies with `assign_to_new_customers` are assigned to it, and those in `policy_ids`: all of them, or no customer is created.",
+        "Policies in `policy_ids` are assigned to it: all of them, or no customer is created. So are those with `assign_to_new_customers`; " +
+        "one that cannot be assigned is named in a warning.",
       permission: "configure",
       tenancy: "all",
       body: newCustomer,
       answers: { 201: customer },
       etag: true,
+      warns: true,
       errors: ["DUPLICATE", "CONFLICT", "POLICY_SET_NOT_ACTIVE"],
       write: async ({ body: { policy_ids: chosen, ...fields } }, unit) => {
-        const row = await createCustomer(unit, fields);
-        const policies = new Set([...chosen, ...(await policiesOfNewCustomers(unit.trx))]);
-        if (policies.size > 0) await assignPolicies(unit, row, [...policies]);
-        return created(row, { etag: etagOf(row), location: `/v1/customers/${row.id}` });
+        const ofNew = await lockPoliciesOfNewCustomers(unit.trx);
+        const omitted = ofNew.omitted.filter((id) => !chosen.includes(id));
+        const row = await createCustomer(unit, fields, omitted);
+        if (chosen.length > 0 || ofNew.assigned.length > 0)
+          await assignPolicies(unit, row, chosen, ofNew.assigned);
+        return created(row, {
+          ...{ etag: etagOf(row), location: `/v1/customers/${row.id}` },
+          warnings: omitted.map((policy_id) => warning("POLICY_NOT_ASSIGNED", { policy_id })),
+        });
       },
     }),
     readRoute({

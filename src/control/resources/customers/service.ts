@@ -33,10 +33,19 @@ const ENDS_SESSIONS = {
   archived: "customer_archived",
 } as const satisfies Partial<Record<CustomerStatus, EndReason>>;
 
-/** Creates a customer, announces it, and notifies gateways if it starts suspended. */
-export async function createCustomer(unit: UnitOfWork, fields: NewCustomerFields): Promise<CustomerRow> {
+/**
+ * Creates a customer, announces it, and notifies gateways if it starts suspended.
+ *
+ * @param omitted - policies of new customers that cannot be assigned, for the record
+ */
+export async function createCustomer(
+  unit: UnitOfWork,
+  fields: NewCustomerFields,
+  omitted: readonly string[] = [],
+): Promise<CustomerRow> {
   const row = await insertCustomer(unit.trx, newId("customer"), fields, unit.now);
-  unit.record({ ...about("customer.created", row), after: writtenOf(row) });
+  const after = { ...writtenOf(row), ...(omitted.length > 0 && { policies_not_assigned: omitted }) };
+  unit.record({ ...about("customer.created", row), after });
   unit.emit({ type: "customer.created", customerId: row.id, data: { customer: customerPayload(row) } });
   if (row.status !== "active") unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
   return row;

@@ -151,21 +151,35 @@ async function publishedSets(db: Knex, names: readonly string[]): Promise<Readon
 }
 
 /**
- * Notes a status as announced.
+ * Notes a status as announced, of gateways of one key that all have it.
  *
- * @returns false if another instance has done so
+ * @returns those that another instance has not noted
  */
-export async function noteStatus(trx: Knex.Transaction, { row, status }: KnownGateway): Promise<boolean> {
-  const { sender, id } = row;
-  const changed = await trx("gateways")
-    .where({ sender, id, status: row.status })
-    // another instance may have announced two changes meanwhile, the second one back to this status
-    .whereRaw("(announced_at is null or announced_at <= clock_timestamp() - ? * interval '1 ms')", [QUIET_MS])
-    .update({ status, announced_at: trx.raw("clock_timestamp()") });
-  return changed > 0;
+export async function noteStatus(
+  trx: Knex.Transaction,
+  sender: string,
+  status: GatewayStatus,
+  gateways: readonly KnownGateway[],
+): Promise<readonly KnownGateway[]> {
+  const { rows } = await trx.raw<{ rows: { id: string }[] }>(
+    `update gateways set status = :status, announced_at = clock_timestamp()
+     from unnest(:ids::text[], :before::text[]) as noted (id, before)
+     where gateways.sender = :sender and gateways.id = noted.id and gateways.status = noted.before
+       -- another instance may have announced two changes meanwhile, the second one back to this status
+       and (announced_at is null or announced_at <= clock_timestamp() - :quiet * interval '1 ms')
+     returning gateways.id`,
+    {
+      ...{ sender, status, quiet: QUIET_MS },
+      ids: gateways.map(({ row }) => row.id),
+      before: gateways.map(({ row }) => row.status),
+    },
+  );
+  const noted = new Set(rows.map(({ id }) => id));
+  return gateways.filter(({ row }) => noted.has(row.id));
 }
 
 /** Forgets gateways that have been lost for a day. */
 export async function forgetLost(db: Knex): Promise<void> {
   await db("gateways").whereRaw(`seen_at < now() - interval '${REMEMBERED}'`).delete();
+  await db("gateway_announcements").whereRaw(`opened_at < now() - interval '${REMEMBERED}'`).delete();
 }

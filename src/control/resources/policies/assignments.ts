@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { lockRowsShared } from "../../../storage/index.ts";
 import type { CustomerRow } from "../../tenancy/customers.ts";
 import { ApiError, validationFailed } from "../../platform/errors.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { requireActiveSet } from "./service.ts";
+import { lockExistingPolicies, type LockedPolicy } from "./lock-policies.ts";
+import { requireActiveSets } from "./required-sets.ts";
 import { policiesOf, POLICY_COLUMNS, type PolicyRow } from "./store.ts";
 import { announceUpdate } from "../../tenancy/announce-update.ts";
 
@@ -20,6 +20,8 @@ export const MAX_ASSIGNED = 100;
 /**
  * Assigns policies to a customer whose row is locked: all of them, or none. Existing assignments stay as they are.
  *
+ * @param policyIds - those that the caller has chosen
+ * @param ofNew - locked ones, that a new customer gets besides
  * @returns all policies of the customer
  * @throws ApiError 422 for policies that do not exist, or name a set that is not in force; CONFLICT if there are too
  *   many
@@ -28,16 +30,25 @@ export async function assignPolicies(
   unit: UnitOfWork,
   customer: CustomerRow,
   policyIds: readonly string[],
+  ofNew: readonly string[] = [],
 ): Promise<readonly AssignedRow[]> {
   const { trx, now } = unit;
-  const held = await lockPolicies(trx, policyIds);
+  const chosen = await lockPolicies(trx, policyIds);
   const before = await assignedIds(trx, customer.id);
-  const added = policyIds.filter((id) => !before.includes(id));
-  for (const { id, conditions } of held) if (added.includes(id)) await requireActiveSet(trx, conditions);
+  const added = [...new Set([...ofNew, ...policyIds])].filter((id) => !before.includes(id));
+  await requireActiveSets(
+    trx,
+    chosen.filter(({ id }) => added.includes(id)),
+  );
   if (before.length + added.length > MAX_ASSIGNED)
     throw new ApiError("CONFLICT", {
       message: `a customer may have at most ${MAX_ASSIGNED} policies`,
-      details: { customer_id: customer.id, assigned: before.length, limit: MAX_ASSIGNED },
+      details: {
+        customer_id: customer.id,
+        assigned: before.length,
+        limit: MAX_ASSIGNED,
+        ...(ofNew.length > 0 && { of_new_customers: ofNew.length }),
+      },
     });
   if (added.length > 0) {
     await trx("policy_assignments").insert(
@@ -48,11 +59,6 @@ export async function assignPolicies(
   return policiesOf(trx, customer.id)
     .select<AssignedRow[]>(...ASSIGNED_COLUMNS)
     .orderBy([{ column: "policy_assignments.assigned_at" }, { column: "policies.id" }]);
-}
-
-/** The policies that every new customer gets. */
-export function policiesOfNewCustomers(trx: Knex.Transaction): Promise<string[]> {
-  return trx("policies").where({ assign_to_new_customers: true }).orderBy("id").pluck<string[]>("id");
 }
 
 /** Removes a policy from a customer whose row is locked. @throws ApiError POLICY_NOT_FOUND if it is not assigned */
@@ -75,20 +81,9 @@ export async function unassignPolicy(
   });
 }
 
-/**
- * Locks the policies against changes until the transaction ends. A concurrent change waits, and then includes this
- * customer in its notification of gateways.
- */
-async function lockPolicies(
-  trx: Knex.Transaction,
-  ids: readonly string[],
-): Promise<readonly Pick<PolicyRow, "id" | "conditions">[]> {
-  await lockRowsShared(trx, "policies", ids);
-  const found = await trx("policies")
-    .whereIn("id", [...ids])
-    .orderBy("id")
-    .forShare()
-    .select<Pick<PolicyRow, "id" | "conditions">[]>("id", "conditions");
+/** @throws ApiError VALIDATION_FAILED for policies that do not exist */
+async function lockPolicies(trx: Knex.Transaction, ids: readonly string[]): Promise<readonly LockedPolicy[]> {
+  const found = await lockExistingPolicies(trx, ids);
   const missing = ids.flatMap((id, index) =>
     found.some((policy) => policy.id === id)
       ? []

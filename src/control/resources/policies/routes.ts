@@ -16,6 +16,8 @@ import {
 } from "../../platform/frame/route.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { assignmentRoutes } from "./assignment-routes.ts";
+import { bulkRoutes } from "./bulk/routes.ts";
+import { lockFlagOfNewCustomers } from "./of-new-customers.ts";
 import { warningsOfPolicy } from "./provider-warnings.ts";
 import {
   deletedPolicy,
@@ -43,7 +45,7 @@ const common = { tag: "Policies", group: "management" } as const;
 
 /** Policies, and their assignment to customers. */
 export function policyRoutes(context: ControlContext): Route[] {
-  return [...ownRoutes(context), ...assignmentRoutes(context)];
+  return [...ownRoutes(context), ...assignmentRoutes(context), ...bulkRoutes(context)];
 }
 
 function ownRoutes({ db }: ControlContext): Route[] {
@@ -175,6 +177,7 @@ async function change(
   unit: UnitOfWork,
   given: (row: PolicyRow) => PolicyUpdate,
 ): Promise<Answer> {
+  if ("assign_to_new_customers" in call.body) await lockFlagOfNewCustomers(unit.trx);
   const row = await lockPolicy(unit.trx, params.id);
   call.ifMatch(etagOf(row));
   const after = await changePolicy(unit, row, given(row));

@@ -17,7 +17,7 @@ import { POLICY_STATUSES, POLICY_TYPES } from "./store.ts";
 export const policyPath = z.object({ id: pathId() });
 export const assignmentPath = z.object({ id: pathId(), policy_id: pathId() });
 
-const VIOLATIONS = [
+export const VIOLATIONS = [
   "MFA_REQUIRED",
   "SESSION_TOO_OLD",
   "EMAIL_DOMAIN_NOT_ALLOWED",
@@ -27,9 +27,10 @@ const VIOLATIONS = [
 const status = z
   .enum(POLICY_STATUSES)
   .meta({ description: "An inactive policy stays assigned but is not enforced." });
-const assignToNew = z
-  .boolean()
-  .meta({ description: "Whether it is assigned to each customer that is created from now on." });
+const assignToNew = z.boolean().meta({
+  description:
+    "Whether it is assigned to each customer that is created from now on; at most 20 policies are.",
+});
 const fields = { name: nameText(), description: longText(), assign_to_new_customers: assignToNew };
 const ofNew = {
   name: fields.name,

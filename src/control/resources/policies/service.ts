@@ -5,15 +5,21 @@ import { ApiError, validationFailed } from "../../platform/errors.ts";
 import { parseBody } from "../../platform/frame/parse-input.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
+import { lockFlagOfNewCustomers, requireRoomForFlag } from "./of-new-customers.ts";
+import { requireActiveSet } from "./required-sets.ts";
 import { conditionsOf, type NewPolicy, type PolicyUpdate } from "./schemas.ts";
 import { countAssignees, insertPolicy, updatePolicy, type PolicyFields, type PolicyRow } from "./store.ts";
 
 /**
  * Creates a policy, which is not assigned to anybody yet.
- * @throws ApiError 422 for a policy set that is not in force
+ * @throws ApiError 422 for a policy set that is not in force, and for one too many that new customers get
  */
 export async function createPolicy(unit: UnitOfWork, body: NewPolicy): Promise<PolicyRow> {
   await requireActiveSet(unit.trx, body.conditions);
+  if (body.assign_to_new_customers) {
+    await lockFlagOfNewCustomers(unit.trx);
+    await requireRoomForFlag(unit.trx);
+  }
   const row = await insertPolicy(unit.trx, { ...body, id: newId("policy") }, unit.now);
   unit.record({ ...about("policy.created", row), after: writtenOf(row) });
   return row;
@@ -22,7 +28,7 @@ export async function createPolicy(unit: UnitOfWork, body: NewPolicy): Promise<P
 /**
  * Applies the given changes, if anything differs; gateways are notified for each customer that has the policy.
  *
- * @throws ApiError 422 for another type, and for conditions of another type
+ * @throws ApiError 422 for another type, for conditions of another type, and for one too many that new customers get
  */
 export async function changePolicy(
   unit: UnitOfWork,
@@ -33,6 +39,7 @@ export async function changePolicy(
     throw validationFailed([{ path: "type", message: `cannot be changed: it is \`${row.type}\`` }]);
   const changes = await changesOf(unit.trx, row, given);
   if (Object.keys(changes).length === 0) return row;
+  if (changes.assign_to_new_customers === true) await requireRoomForFlag(unit.trx);
   const after = await updatePolicy(unit.trx, row, changes, unit.now);
   unit.record({ ...about("policy.updated", row), before: writtenOf(row), after: writtenOf(after) });
   unit.emit({
@@ -80,30 +87,6 @@ async function changesOf(
 function readConditions({ type }: PolicyRow, conditions: unknown): PolicyRow["conditions"] {
   const parsed = parseBody(conditionsOf[type], { conditions }) as Pick<PolicyRow, "conditions">;
   return parsed.conditions;
-}
-
-/**
- * A set without an active version denies everything. Once it has one, it always has one: another can be activated, and
- * a rollback leads to an earlier one.
- *
- * @throws ApiError POLICY_SET_NOT_ACTIVE; VALIDATION_FAILED for a set that does not exist
- */
-export async function requireActiveSet(
-  trx: Knex.Transaction,
-  conditions: PolicyRow["conditions"],
-): Promise<void> {
-  const { policy_set: name } = conditions;
-  if (typeof name !== "string") return;
-  const set = await trx("policy_sets")
-    .where({ name })
-    .first<{ activated: string[] } | undefined>("activated");
-  if (set === undefined)
-    throw validationFailed([{ path: "conditions.policy_set", message: "is not a published policy set" }]);
-  if (set.activated.length === 0)
-    throw new ApiError("POLICY_SET_NOT_ACTIVE", {
-      message: `the policy set \`${name}\` has no active version: activate one first, otherwise every request is denied`,
-      details: { policy_set: name },
-    });
 }
 
 function policyPayload({ id, name, type }: PolicyRow) {

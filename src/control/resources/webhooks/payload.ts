@@ -47,10 +47,10 @@ export const EVENT_MEMBERS = {
   "customer.suspended": ["customer"],
   "api_key.created": ["api_key", "customer"],
   "api_key.revoked": ["api_key", "customer"],
-  "gateway.lost": ["gateway"],
-  "gateway.diverged": ["gateway"],
-  "gateway.lagging": ["gateway"],
-  "gateway.recovered": ["gateway"],
+  "gateway.lost": ["gateway", "count"],
+  "gateway.diverged": ["gateway", "count"],
+  "gateway.lagging": ["gateway", "count"],
+  "gateway.recovered": ["gateway", "count"],
 } as const satisfies Record<EventType, readonly Member[]>;
 
 /** The number of events that a summary represents. */

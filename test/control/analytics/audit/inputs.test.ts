@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { maintainPartitions } from "../../../../src/control/analytics/records/maintain-partitions.ts";
 import { readDecisionRecord } from "../../../../src/decision/replay/index.ts";
 import { keyOf } from "../../support/user-directory.ts";
 import { decisions, useAuditTrail } from "../../support/audit-trail.ts";
@@ -96,5 +97,25 @@ describe("audit trail: what rules read", () => {
     const stored = await control().database.db("audit_records").pluck<object[]>("record");
     assert.deepEqual([stored.length, stored.some((record) => "inputs" in record)], [2, false]);
     assert.deepEqual(await control().database.db("record_inputs"), []);
+  });
+
+  it("is gone after `retention.inputs`, to the day, and its record stays", async () => {
+    const { context, database } = control();
+    const [recent] = decisions(1, () => ({ inputs: INPUTS }));
+    await take([recent!]);
+    assert.deepEqual((await list({ inputs: "true" })).entries[0]?.["inputs"], INPUTS);
+    const [time = new Date(0)] = await database.db("record_inputs").pluck<Date[]>("timestamp");
+    const days = context.settings.retention.inputsMs / 86_400_000;
+    // the last moment of the day that is kept, and the first one after it
+    const kept = Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + days + 1) - 1;
+    for (const [now, isThere] of [
+      [kept, true],
+      [kept + 1, false],
+    ] as const) {
+      const later = { ...context, clock: () => now };
+      await maintainPartitions(later);
+      assert.equal((await database.db("record_inputs")).length > 0, isThere, new Date(now).toISOString());
+    }
+    assert.equal((await list({ inputs: "true" })).entries.length, 1, "the record stays");
   });
 });

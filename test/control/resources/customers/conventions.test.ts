@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../../../../src/control/platform/ids.ts";
 import { FULL_KEY } from "../../../support/control.ts";
 import { refusal, startManagement, type Management } from "../../support/management.ts";
@@ -86,5 +87,113 @@ describe("a customer", () => {
       await api.request("PATCH", `/policies/${everyones.id}`, { body: { assign_to_new_customers: false } });
     }
     assert.deepEqual(await assigned((await api.customer()).id), []);
+  });
+
+  describe("and policies of new customers", () => {
+    const flag = (id: string, assign_to_new_customers: boolean) =>
+      api.request("PATCH", `/policies/${id}`, { body: { assign_to_new_customers } });
+    const assigned = async (id: string) =>
+      ((await api.request("GET", `/customers/${id}/policies`)).body.data as { id: string }[]).map(
+        (policy) => policy.id,
+      );
+    afterEach(async () => {
+      await api.database.db("policies").update({ assign_to_new_customers: false });
+    });
+
+    it("is created without one that cannot be assigned, which is named", async () => {
+      const { db } = api.database;
+      const [usable, broken] = [
+        await api.policy({ assign_to_new_customers: true }),
+        await api.policy({ assign_to_new_customers: true }),
+      ];
+      await db("policies")
+        .where({ id: broken.id })
+        .update({ type: "authorization", conditions: JSON.stringify({ policy_set: "none" }) });
+      api.forget();
+      const made = await api.request("POST", "/customers", { body: { name: "Acme" } });
+      assert.equal(made.status, 201, made.text);
+      const { warnings } = made.body as { warnings?: { code: string; policy_id: string }[] };
+      assert.deepEqual(
+        warnings?.map(({ code, policy_id }) => [code, policy_id]),
+        [["POLICY_NOT_ASSIGNED", broken.id]],
+      );
+      assert.deepEqual(await assigned(made.body.data.id as string), [usable.id]);
+      const [record] = api.changes;
+      assert.deepEqual(record?.after?.["policies_not_assigned"], [broken.id]);
+      const chosen = await api.request("POST", "/customers", {
+        body: { name: "Acme", policy_ids: [broken.id] },
+      });
+      assert.deepEqual(refusal(chosen), [422, "VALIDATION_FAILED", "conditions.policy_set"]);
+    });
+
+    it("gets at most 20, under requests at once too", async () => {
+      const policies = await Promise.all(
+        Array.from({ length: 19 }, () => api.policy({ assign_to_new_customers: true })),
+      );
+      const two = [await api.policy(), await api.policy()];
+      const flagged = await Promise.all([
+        ...two.map(({ id }) => flag(id, true)),
+        api.request("POST", "/policies", {
+          body: {
+            ...{ name: "MFA", type: "authentication", conditions: { mfa_required: true } },
+            assign_to_new_customers: true,
+          },
+        }),
+      ]);
+      const refused = flagged.filter(({ status }) => status === 422);
+      assert.equal(refused.length, 2, JSON.stringify(flagged.map(({ status }) => status)));
+      for (const answer of refused)
+        assert.deepEqual(refusal(answer), [422, "VALIDATION_FAILED", "assign_to_new_customers"]);
+      assert.equal((await flag(policies[0]!.id, true)).status, 200, "one that has the flag keeps it");
+      assert.equal((await assigned((await api.customer()).id)).length, 20);
+      assert.equal((await flag(policies[0]!.id, false)).status, 200);
+      assert.equal((await assigned((await api.customer()).id)).length, 19);
+    });
+
+    it("is created although one is deleted or flagged at the same time", async () => {
+      const { db } = api.database;
+      for (let round = 0; round < 10; round += 1) {
+        const [deleted, flagged, kept] = [
+          await api.policy({ assign_to_new_customers: true }),
+          await api.policy(),
+          await api.policy({ assign_to_new_customers: true }),
+        ];
+        const before = await db("customers").pluck<string[]>("id");
+        const [removed, set, ...made] = await Promise.all([
+          api.request("DELETE", `/policies/${deleted.id}`),
+          flag(flagged.id, true).then(async (answer) => ({
+            answer,
+            existing: await db("customers").pluck<string[]>("id"),
+          })),
+          ...Array.from({ length: 4 }, () => api.request("POST", "/customers", { body: { name: "Acme" } })),
+        ]);
+        assert.ok([200, 409].includes(removed.status), removed.text);
+        assert.equal(set.answer.status, 200, set.answer.text);
+        for (const { status, body, text } of made) {
+          assert.equal(status, 201, text);
+          const { id } = body.data as { id: string };
+          assert.ok(!before.includes(id));
+          const its = await assigned(id);
+          assert.ok(its.includes(kept.id));
+          assert.ok(its.includes(flagged.id) || set.existing.includes(id), "it exists, or gets the policy");
+          assert.equal(its.includes(deleted.id) && removed.status === 200, false);
+        }
+        await db("policies").update({ assign_to_new_customers: false });
+      }
+    });
+
+    it("is created if one is deleted just before it is locked", async () => {
+      const { db } = api.database;
+      const gone = await api.policy({ assign_to_new_customers: true });
+      const answer = await db.transaction(async (trx) => {
+        await trx("policies").where({ id: gone.id }).delete();
+        const waiting = api.request("POST", "/customers", { body: { name: "Acme" } });
+        await Promise.race([waiting, sleep(300)]);
+        return { waiting };
+      });
+      const { status, body, text } = await answer.waiting;
+      assert.equal(status, 201, text);
+      assert.equal((body as { warnings?: unknown }).warnings, undefined);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Actor } from "../../../../src/control/platform/actor.ts";
+import { MOST_ANNOUNCED } from "../../../../src/control/resources/gateways/announcement-budget.ts";
 import { MOST_OF_SENDER, register } from "../../../../src/control/resources/gateways/store.ts";
 import { watchFleet } from "../../../../src/control/resources/gateways/watch.ts";
 import type { Registration } from "../../../../src/protocol/index.ts";
@@ -18,6 +19,7 @@ describe("gateways", () => {
   after(() => control.close());
   afterEach(async () => {
     await control.database.db("gateways").delete();
+    await control.database.db("gateway_announcements").delete();
     await control.database.db("events").delete();
   });
 
@@ -58,6 +60,16 @@ describe("gateways", () => {
       announced_at: control.database.db.raw("announced_at - interval '1 minute'"),
       registered_at: control.database.db.raw("registered_at - interval '1 minute'"),
     });
+
+  /** Gives the key of the only gateway others like it, up to a number. */
+  const addGateways = (total: number) =>
+    control.database.db.raw(
+      `insert into gateways select sender, 'many-' || n, name, kind, address, version, policy_source, policy_set,
+         policy_set_version, digest, digest_since, rollout, workers_expected, workers_ready, interval_ms, clock_offset_ms,
+         started_at, registered_at, seen_at, status from gateways, generate_series(2, ?) n
+       where sender = ?`,
+      [total, GATEWAY_KEY.id],
+    );
 
   it("are listed as they last reported, and no more once they leave", async () => {
     assert.equal((await report()).status, 200);
@@ -237,6 +249,45 @@ describe("gateways", () => {
     assert.equal((await events()).length, 2, "it is as it was announced");
   });
 
+  it("of one key cause a bounded number of events, whatever they report, register and forget", async () => {
+    const { db } = control.database;
+    const watch = () => watchFleet(control.context);
+    const lose = async (total: number) => {
+      await db("gateways").where({ sender: GATEWAY_KEY.id }).delete();
+      await report({ id: "many-1" });
+      await addGateways(total);
+      await db("gateways")
+        .where({ sender: GATEWAY_KEY.id })
+        .update({ seen_at: db.raw("now() - interval '16 s'") });
+    };
+    await lose(500);
+    assert.equal((await Promise.all([watch(), watch(), watch()]))[0].lost, 500);
+    for (let round = 0; round < 3; round += 1) {
+      await lose(500);
+      await watch();
+    }
+    const rows = await db("events").orderBy(["timestamp", "id"]).pluck<{ count?: number }[]>("data");
+    assert.equal(rows.length, MOST_ANNOUNCED);
+    assert.equal(
+      rows.reduce((sum, { count = 1 }) => sum + count, 0),
+      500,
+      "each is told of, alone or with others",
+    );
+    assert.equal(rows.filter(({ count }) => count !== undefined).length, 1);
+    assert.equal((await list("?status=lost&limit=1")).length, 1, "the list is right at once");
+    const other = { ...GATEWAY_KEY, id: "key_other" };
+    await report({ id: "theirs" }, other);
+    await age("theirs", "1 minute");
+    await watch();
+    assert.ok((await events()).includes("gateway.lost theirs"), "gateways of another key are announced");
+    await db("events").delete();
+    await db("gateway_announcements").update({ opened_at: db.raw("now() - interval '61 s'") });
+    await Promise.all([watch(), watch()]);
+    assert.equal((await events()).length, MOST_ANNOUNCED, "what is still true is announced then");
+    await watch();
+    assert.equal((await events()).length, MOST_ANNOUNCED);
+  });
+
   it("are refused what is not valid, and more than a key may have", async () => {
     const wrong: readonly Partial<Record<keyof Registration, unknown>>[] = [
       { id: "" },
@@ -255,12 +306,7 @@ describe("gateways", () => {
     assert.equal((await report({}, { ...FULL_KEY, scope: "read_only" })).status, 403);
     assert.equal((await control.request("GET", "/gateways", { as: keyOf("cus_1") })).status, 403);
     await report({ id: "first" });
-    await control.database.db.raw(
-      `insert into gateways select sender, 'many-' || n, name, kind, address, version, policy_source, policy_set,
-         policy_set_version, digest, digest_since, rollout, workers_expected, workers_ready, interval_ms, clock_offset_ms,
-         started_at, registered_at, seen_at, status from gateways, generate_series(2, ?) n`,
-      [MOST_OF_SENDER],
-    );
+    await addGateways(MOST_OF_SENDER);
     const { status, body } = await report({ id: "one-more" });
     assert.deepEqual([status, body.error.code], [409, "CONFLICT"]);
     assert.equal((await report({ id: "first" })).status, 200, "those that are there go on");

@@ -1,5 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 
+if (workerData === "starts slowly") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+
 // a candidate that goes wrong in the way that the test asks for
 parentPort.on("message", ({ tasks }) => {
   if (workerData === "throws") throw new Error("broken on purpose");
@@ -10,8 +12,9 @@ parentPort.on("message", ({ tasks }) => {
     setTimeout(() => {
       parentPort.postMessage(answer(tasks));
     }, 1_000);
-  if (workerData === "works") parentPort.postMessage(answer(tasks));
+  if (workerData === "works" || workerData === "starts slowly") parentPort.postMessage(answer(tasks));
 });
+if (workerData !== "never starts") parentPort.postMessage({ ready: true });
 
 function answer(tasks) {
   /* eslint-disable-next-line @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access -- plain JavaScript, without types */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { MARKUP, type Journey } from "./policy-journey.ts";
-import { problemsOf, tabTo } from "./support.ts";
+import { MARKUP, type Journey } from "./journey.ts";
+import { problemsOf, tabTo } from "../support.ts";
 
 /** Policies that are assigned to customers. */
 export function requirementJourneys({
@@ -16,7 +16,7 @@ export function requirementJourneys({
 }: Journey): void {
   it("requires something of customers: created by keyboard alone, errors beside their fields", async () => {
     await page().goto("/policies");
-    await heading("No policies yet");
+    await button("New policy").waitFor();
     await tabTo(page(), "New policy");
     await page().keyboard.press("Enter");
     await tabTo(page(), "Name");

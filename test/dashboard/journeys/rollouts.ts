@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { eventually } from "../support/eventually.ts";
-import { MARKUP, SET, type Journey } from "./policy-journey.ts";
-import { tabTo } from "./support.ts";
+import { eventually } from "../../support/eventually.ts";
+import { MARKUP, SET, type Journey } from "./journey.ts";
+import { tabTo } from "../support.ts";
 
 const SILVER = { "x-tier": "silver" };
 

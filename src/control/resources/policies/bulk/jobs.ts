@@ -1,0 +1,177 @@
+import type { Knex } from "knex";
+import { lockCustomer } from "../../../tenancy/customers.ts";
+import type { ControlContext } from "../../../platform/context.ts";
+import { ApiError } from "../../../platform/errors.ts";
+import { newId } from "../../../platform/ids.ts";
+import type { Actor } from "../../../platform/actor.ts";
+import type { NamedActor } from "../../../platform/named-actor.ts";
+import type { UnitOfWork } from "../../../platform/unit.ts";
+import { assignPolicies, unassignPolicy } from "../assignments.ts";
+import { impactOf } from "../impact.ts";
+import { POLICY_COLUMNS, type PolicyRow } from "../store.ts";
+import { selected, type BulkFailure, type BulkImpact, type BulkRow } from "./store.ts";
+
+/** Customers of one transaction: whoever wants them, or the right to this, waits no longer than for these. */
+const BATCH = { assign: 25, unassign: 25, preview: 5 } as const;
+const MOST_FAILURES = 100;
+const MOST_EXAMPLES = 100;
+const KEPT_DAYS = 30;
+
+const SYSTEM = { kind: "system", id: "bulk-assignment", name: "bulk assignment" } as const;
+
+type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
+
+/** Whether those who asked for something may still do it, and locks that until the transaction ends. */
+export type MayStill = (trx: Knex.Transaction, requester: NamedActor, now: Date) => Promise<boolean>;
+
+/** The whole ends, and what this batch has done is undone. */
+class Ends extends Error {}
+
+/** Goes on with all bulk assignments until they have ended, a few customers at a time. Any number of instances may. */
+export async function runBulkAssignments(
+  dependencies: Dependencies,
+  mayStill: MayStill,
+  signal?: AbortSignal,
+): Promise<void> {
+  while (signal?.aborted !== true && (await doSome(dependencies, mayStill)));
+  const { db, clock } = dependencies;
+  await db("bulk_assignments")
+    .where("ended_at", "<", new Date(clock() - KEPT_DAYS * 86_400_000))
+    .delete();
+}
+
+/** One batch of one of them. @returns false where there is nothing left to do now */
+async function doSome({ db, units, clock, log }: Dependencies, mayStill: MayStill): Promise<boolean> {
+  // without locks: each batch finds out again
+  const next = await db("bulk_assignments")
+    .whereNull("ended_at")
+    .orderByRaw("random()")
+    .first<BulkRow | undefined>("id", "requested_by");
+  if (next === undefined) return false;
+  const origin = { actor: actorOf(next.requested_by), requestId: newId("request"), clientIp: "" };
+  try {
+    return await units(origin, async (unit) => {
+      const { trx, now } = unit;
+      const row = await trx("bulk_assignments")
+        .where({ id: next.id })
+        .whereNull("ended_at")
+        .forUpdate()
+        .skipLocked()
+        .first<BulkRow | undefined>();
+      // it has just ended, or another instance is at it
+      if (row === undefined) return false;
+      if (row.action !== "preview")
+        unit.beforeCommit(async () => {
+          if (!(await mayStill(trx, row.requested_by, now)))
+            throw new Ends("the key or account that asked for it no longer has the right to");
+        });
+      await advance(unit, row);
+      return true;
+    });
+  } catch (error) {
+    if (!(error instanceof Ends)) throw error;
+    log.warn({ bulk_assignment: next.id, problem: error.message }, "a bulk assignment has failed");
+    await end(db, next.id, new Date(clock()), error.message);
+    return true;
+  }
+}
+
+async function end(db: Knex, id: string, now: Date, problem: string): Promise<void> {
+  await db("bulk_assignments")
+    .where({ id })
+    .whereNull("ended_at")
+    .update({ ended_at: now, outcome: "failed", problem });
+}
+
+async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
+  const { trx, now } = unit;
+  const policy = await trx("policies")
+    .where({ id: row.policy_id })
+    .first<PolicyRow | undefined>(...POLICY_COLUMNS);
+  if (policy === undefined) throw new Ends("the policy was deleted");
+  const ids = await selected(trx, row)
+    .where("id", ">", row.position)
+    .orderBy("id")
+    .limit(BATCH[row.action])
+    .pluck<string[]>("id");
+  let { changed, impact } = row;
+  const failures: BulkFailure[] = [];
+  for (const id of ids) {
+    const has = await isAssigned(trx, row.policy_id, id);
+    if (row.action === "preview") impact = withImpact(impact, id, await impactOf(trx, policy, id, now));
+    if (has === (row.action !== "unassign")) continue;
+    const failure = row.action === "preview" ? undefined : await change(unit, row, id);
+    if (failure === undefined) changed += 1;
+    else failures.push({ customer_id: id, ...failure });
+  }
+  const isOver = ids.length < BATCH[row.action];
+  await trx("bulk_assignments")
+    .where({ id: row.id })
+    .update({
+      ...{ done: row.done + ids.length, changed, failed: row.failed + failures.length },
+      position: ids.at(-1) ?? row.position,
+      failures: JSON.stringify([...row.failures, ...failures].slice(0, MOST_FAILURES)),
+      impact: impact === null ? null : JSON.stringify(impact),
+      ...(isOver && { ended_at: now, outcome: "finished" }),
+    });
+  if (isOver)
+    unit.record({
+      action: "policy.bulk_assignment_finished",
+      target: { type: "policy", id: row.policy_id },
+      after: { id: row.id, action: row.action, changed, failed: row.failed + failures.length },
+    });
+}
+
+async function isAssigned(trx: Knex, policyId: string, customerId: string): Promise<boolean> {
+  const found: unknown = await trx("policy_assignments")
+    .where({ policy_id: policyId, customer_id: customerId })
+    .first("policy_id");
+  return found !== undefined;
+}
+
+/** As the request for this customer alone. Its refusals come before it writes. @returns why it was refused */
+async function change(
+  unit: UnitOfWork,
+  { action, policy_id }: BulkRow,
+  customerId: string,
+): Promise<Omit<BulkFailure, "customer_id"> | undefined> {
+  try {
+    const customer = await lockCustomer(unit.trx, SYSTEM, customerId);
+    if (action === "assign") await assignPolicies(unit, customer, [policy_id]);
+    else await unassignPolicy(unit, customer, policy_id);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    // deleted since the batch has begun
+    const policy: unknown = await unit.trx("policies").where({ id: policy_id }).first("id");
+    if (policy === undefined) throw new Ends("the policy was deleted");
+    return { code: error.code, message: error.message };
+  }
+}
+
+function withImpact(
+  sum: BulkImpact | null,
+  customerId: string,
+  { sessions, refused, requirements }: Awaited<ReturnType<typeof impactOf>>,
+): BulkImpact {
+  const before = sum ?? { sessions: 0, refused: refused === null ? null : 0, customers: 0, examples: [] };
+  const examples =
+    refused === null || refused === 0
+      ? before.examples
+      : [...before.examples, { customer_id: customerId, sessions, refused, requirements }]
+          .sort((a, b) => b.refused - a.refused)
+          .slice(0, MOST_EXAMPLES);
+  return {
+    sessions: before.sessions + sessions,
+    refused: before.refused === null || refused === null ? null : before.refused + refused,
+    customers: before.customers + (refused !== null && refused > 0 ? 1 : 0),
+    examples,
+  };
+}
+
+/** Who asked for it is who does it, in the audit trail of each customer. */
+function actorOf({ kind, id, name = "" }: NamedActor): Actor {
+  if (kind === "api_key") return { kind, id, name, scope: "configuration" };
+  if (kind === "dashboard_user") return { kind, id, name, role: "admin", sessionId: "" };
+  return SYSTEM;
+}

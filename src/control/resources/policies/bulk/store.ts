@@ -1,0 +1,74 @@
+import type { Knex } from "knex";
+import { ApiError } from "../../../platform/errors.ts";
+import type { NamedActor } from "../../../platform/named-actor.ts";
+import type { PolicyImpact } from "../impact.ts";
+
+export const BULK_ACTIONS = ["assign", "unassign", "preview"] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+export const BULK_OUTCOMES = ["finished", "cancelled", "failed"] as const;
+
+/** Which customers: these, or all that there were when it was asked for, or those of a status. */
+export type Selection =
+  { readonly ids: readonly string[] } | { readonly status: string } | { readonly all: true };
+
+/** A customer that could not be given the policy. */
+export interface BulkFailure {
+  readonly customer_id: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a policy would do to the open sessions of all that were looked at. */
+export interface BulkImpact {
+  readonly sessions: number;
+  /** `null` if the policy decides by request. */
+  readonly refused: number | null;
+  /** Customers with sessions that would be refused. */
+  readonly customers: number;
+  readonly examples: readonly {
+    readonly customer_id: string;
+    readonly sessions: number;
+    readonly refused: number;
+    readonly requirements: PolicyImpact["requirements"];
+  }[];
+}
+
+/** A row of `bulk_assignments`. */
+export interface BulkRow {
+  readonly id: string;
+  readonly policy_id: string;
+  readonly action: BulkAction;
+  readonly selection: Selection;
+  readonly requested_by: NamedActor;
+  readonly requested_at: Date;
+  /** Customers that were selected when it was asked for. */
+  readonly total: number;
+  readonly done: number;
+  /** Customers that got or lost the policy, or would. */
+  readonly changed: number;
+  readonly failures: readonly BulkFailure[];
+  readonly failed: number;
+  readonly impact: BulkImpact | null;
+  readonly position: string;
+  readonly ended_at: Date | null;
+  readonly outcome: (typeof BULK_OUTCOMES)[number] | null;
+  readonly problem: string | null;
+}
+
+/** The selected customers as of the request: those that are created later are not among them. */
+export function selected(
+  db: Knex,
+  { selection, requested_at }: Pick<BulkRow, "selection" | "requested_at">,
+): Knex.QueryBuilder {
+  const query = db("customers").whereNull("deleted_at").where("created_at", "<=", requested_at);
+  if ("ids" in selection) void query.whereRaw("id = any(?)", [[...selection.ids]]);
+  if ("status" in selection) void query.where({ status: selection.status });
+  return query;
+}
+
+/** @throws ApiError 404 */
+export async function requireBulk(db: Knex, id: string): Promise<BulkRow> {
+  const row = await db("bulk_assignments").where({ id }).first<BulkRow | undefined>();
+  if (row === undefined) throw new ApiError("BULK_ASSIGNMENT_NOT_FOUND", { details: { id } });
+  return row;
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { analyticsRoutes } from "../../../src/control/analytics/routes.ts";
+import { writeEvents } from "../../../src/control/analytics/write-events.ts";
+import type { EventType, NewEvent } from "../../../src/control/platform/events.ts";
+import { newId } from "../../../src/control/platform/ids.ts";
+import { FULL_KEY, startControl, TEST_SETTINGS, type RunningControl } from "../../support/control.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const START = Date.parse("2026-03-01T12:00:00Z");
+const ORIGIN = { actor: FULL_KEY, requestId: "r", clientIp: "192.0.2.1" };
+const DAY_MS = 86_400_000;
+
+interface Part {
+  readonly events: readonly { readonly id: string; readonly type: EventType; readonly customer_id: string }[];
+  readonly cursor: string;
+  readonly more: boolean;
+}
+
+describe("the feed of events", () => {
+  let control: RunningControl;
+  let now = START;
+
+  before(async () => {
+    control = await startControl({ clock: () => now, routes: analyticsRoutes });
+  });
+  after(() => control.close());
+  beforeEach(async () => {
+    now = START;
+    await control.database.db("events").delete();
+  });
+
+  async function read(query: Record<string, string> = {}, as = FULL_KEY): Promise<Part> {
+    const answer = await control.request("GET", `/events?${new URLSearchParams(query).toString()}`, { as });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.data as Part;
+  }
+  async function refusal(query: Record<string, string>): Promise<unknown[]> {
+    const { status, body } = await control.request("GET", `/events?${new URLSearchParams(query).toString()}`);
+    return [status, body.error?.code];
+  }
+  const emit = (...events: NewEvent[]) =>
+    control.context.units(ORIGIN, (unit) => {
+      for (const event of events) unit.emit(event);
+      return Promise.resolve();
+    });
+  const violation = (customerId = "cus_1") => ({ type: "policy.violated", customerId, data: {} }) as const;
+  const typesOf = ({ events }: Part) => events.map(({ type }) => type);
+
+  it("is read from the oldest on, or from now on", async () => {
+    const empty = await read();
+    assert.deepEqual([empty.events, empty.more], [[], false]);
+    await emit({ type: "customer.created", customerId: "cus_1", data: {} });
+    await emit({ type: "customer.suspended", customerId: "cus_1", data: {} });
+    const { cursor: latest } = await read({ after: "latest" });
+    const first = await read({ limit: "1" });
+    assert.deepEqual([typesOf(first), first.more], [["customer.created"], true]);
+    const second = await read({ after: first.cursor, limit: "1" });
+    assert.deepEqual([typesOf(second), second.more], [["customer.suspended"], false]);
+    for (const cursor of [latest, second.cursor])
+      assert.deepEqual((await read({ after: cursor })).events, []);
+    await emit({ type: "api_key.created", data: {} });
+    for (const cursor of [latest, second.cursor])
+      assert.deepEqual(typesOf(await read({ after: cursor })), ["api_key.created"]);
+    assert.equal((await read({ after: empty.cursor })).events.length, 3);
+  });
+
+  it("shows an event when those before it are settled, whoever commits first", async () => {
+    const { cursor } = await read({ after: "latest" });
+    const slow = await control.database.db.transaction();
+    const at = { timestamp: new Date(now), data: {} };
+    try {
+      await writeEvents(slow, [{ ...at, id: newId("event"), type: "customer.created", customerId: "cus_1" }]);
+      await emit({ type: "api_key.created", data: {} });
+      assert.deepEqual((await read({ after: cursor })).events, []);
+    } finally {
+      await slow.commit();
+    }
+    // any other test's transaction on this server that began in between has to end, too
+    const both = await eventually("both", async () => {
+      const part = await read({ after: cursor });
+      return part.events.length === 2 && part;
+    });
+    assert.deepEqual(typesOf(both), ["customer.created", "api_key.created"]);
+  });
+
+  it("has each event once, however many write at a time", async () => {
+    const written: string[] = [];
+    const write = async () => {
+      for (let n = 0; n < 20; n += 1) {
+        const trx = await control.database.db.transaction();
+        const id = newId("event");
+        await writeEvents(trx, [
+          { id, type: "policy.violated", timestamp: new Date(now), customerId: "cus_1", data: {} },
+        ]);
+        await delay(Math.random() * 10);
+        if (n % 7 === 3) await trx.rollback();
+        else {
+          await trx.commit();
+          written.push(id);
+        }
+      }
+    };
+    const seen: string[] = [];
+    let after: string | undefined;
+    const follow = async () => {
+      const part = await read({ limit: "3", ...(after !== undefined && { after }) });
+      seen.push(...part.events.map(({ id }) => id));
+      after = part.cursor;
+    };
+    const writers = Promise.all(Array.from({ length: 4 }, write));
+    const state = { over: false };
+    void writers.finally(() => {
+      state.over = true;
+    });
+    const isOver = () => state.over;
+    while (!isOver()) await follow();
+    await writers;
+    await eventually("all of them", async () => {
+      await follow();
+      return seen.length >= written.length;
+    });
+    await follow();
+    assert.deepEqual([...seen].sort(), [...written].sort());
+  });
+
+  it("filters by type, family and customer, and goes on over what a filter leaves out", async () => {
+    const { db } = control.database;
+    const many = Array.from({ length: 5_100 }, () => violation());
+    await emit(...many);
+    await emit({ type: "user.authenticated", customerId: "cus_2", data: {} });
+    const key = { ...FULL_KEY, customerId: "cus_2" };
+    for (const [query, as] of [
+      [{ type: "user.authenticated" }, FULL_KEY],
+      [{ type: "authentication" }, FULL_KEY],
+      [{ customer_id: "cus_2" }, FULL_KEY],
+      [{}, key],
+    ] as const) {
+      const nothing = await read(query, as);
+      assert.deepEqual([nothing.events, nothing.more], [[], true]);
+      const rest = await read({ ...query, after: nothing.cursor }, as);
+      assert.deepEqual([typesOf(rest), rest.more], [["user.authenticated"], false]);
+    }
+    const whole: string[] = [];
+    for (let part = await read({ limit: "500" }); ; part = await read({ limit: "500", after: part.cursor })) {
+      whole.push(...part.events.map(({ id }) => id));
+      if (!part.more) break;
+    }
+    assert.equal(whole.length, 5_101);
+    assert.equal(new Set(whole).size, 5_101);
+    const other = await control.request("GET", "/events?customer_id=cus_1", { as: key });
+    assert.deepEqual([other.status, other.body.error.code], [404, "INVALID_CUSTOMER"]);
+    assert.equal((await db("events").count({ n: "*" }))[0]?.["n"], 5_101);
+  });
+
+  it("says when events may be missing", async () => {
+    await emit(violation());
+    const { cursor } = await read();
+    const [xid, id, timestamp, seenAt] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [
+      string,
+      ...unknown[],
+    ];
+    const cursorOf = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
+    // an older database: what the cursor names is not there, or has not happened yet
+    const lost = cursorOf(xid, newId("event"), timestamp, seenAt);
+    const future = cursorOf(String(BigInt(xid) + 1_000_000n), id, timestamp, seenAt);
+    for (const after of [lost, future]) assert.deepEqual(await refusal({ after }), [410, "CURSOR_EXPIRED"]);
+    // its time is over, and nothing that came later has gone with it
+    const kept = TEST_SETTINGS.retention.eventsMs;
+    now = START + kept - DAY_MS;
+    const { cursor: fresh } = await read({ after: cursor });
+    now = START + kept + 2 * DAY_MS;
+    await control.database.db("events").delete();
+    assert.deepEqual((await read({ after: fresh })).events, []);
+    assert.deepEqual(await refusal({ after: cursor }), [410, "CURSOR_EXPIRED"]);
+  });
+
+  it("takes no other cursor", async () => {
+    const forms = [
+      "",
+      "x",
+      "[]",
+      JSON.stringify(["1", "a\u0000", 1, 1]),
+      JSON.stringify(["9".repeat(20), "a", 1, 1]),
+    ];
+    const encoded = forms.map((text) => Buffer.from(text).toString("base64url"));
+    for (const after of [...encoded, "next", "0".repeat(301)])
+      assert.deepEqual(await refusal({ after }), [400, "INVALID_PARAMETER"], after);
+    for (const limit of ["0", "501", "-1", "1.5"])
+      assert.deepEqual(await refusal({ limit }), [400, "INVALID_PARAMETER"], limit);
+  });
+});

@@ -1,0 +1,279 @@
+import assert from "node:assert/strict";
+import { mayStillConfigure } from "../../../../src/control/may-still.ts";
+import type { Units } from "../../../../src/control/platform/unit.ts";
+import { newId } from "../../../../src/control/platform/ids.ts";
+import { revokeApiKey } from "../../../../src/control/resources/api-keys/store.ts";
+import { MAX_ASSIGNED } from "../../../../src/control/resources/policies/assignments.ts";
+import { runBulkAssignments } from "../../../../src/control/resources/policies/bulk/jobs.ts";
+import type { RunningControl } from "../../../support/control.ts";
+import {
+  bearer,
+  makeCustomer,
+  makeKey,
+  makeOwner,
+  makePerson,
+  OPERATOR,
+  send,
+  startGuardedControl,
+} from "../../../support/guarded-control.ts";
+import { allRoutes } from "../../../../src/control/routes.ts";
+import { createGatewayFeed } from "../../../../src/control/gateway/feed.ts";
+
+const NONE = "bas_00000000000000000000000000";
+
+interface Bulk {
+  readonly id: string;
+  readonly status: string;
+  readonly problem: string | null;
+  readonly progress: {
+    readonly total: number;
+    readonly done: number;
+    readonly changed: number;
+    readonly failed: number;
+  };
+  readonly failures: readonly { readonly customer_id: string; readonly code: string }[];
+  readonly impact: { readonly sessions: number; readonly refused: number; readonly customers: number } | null;
+  readonly requested_by: object;
+}
+
+describe("a policy for many customers", () => {
+  let control: RunningControl;
+  let key: Awaited<ReturnType<typeof makeKey>>;
+  let headers: Readonly<Record<string, string>>;
+  const customers: string[] = [];
+
+  before(async () => {
+    control = await startGuardedControl({
+      routes: (context, shared) => allRoutes(context, { ...shared, feed: createGatewayFeed(context) }),
+    });
+    for (let n = 0; n < 60; n += 1) customers.push(await makeCustomer(control, `Customer ${n}`));
+  });
+  after(() => control.close());
+  beforeEach(async () => {
+    key = await makeKey(control);
+    headers = bearer(key.secret);
+    for (const table of ["policy_assignments", "bulk_assignments", "audit_records"])
+      await control.database.db(table).delete();
+  });
+
+  const policy = async (conditions: object = { mfa_required: true }) => {
+    const body = { name: `p ${newId("policy")}`, type: "authentication", conditions };
+    const answer = await send(control, "POST", "/policies", headers, body);
+    assert.equal(answer.status, 201, answer.text);
+    return (answer.body.data as { id: string }).id;
+  };
+  const ask = (policyId: string, action: string, selection: object, as = headers) =>
+    send(control, "POST", `/policies/${policyId}/assignments`, as, { action, customers: selection });
+  const begin = async (...given: Parameters<typeof ask>) => {
+    const answer = await ask(...given);
+    assert.equal(answer.status, 202, answer.text);
+    return answer.body.data as Bulk;
+  };
+  const read = async (id: string) =>
+    (await send(control, "GET", `/bulk-assignments/${id}`, headers)).body.data as Bulk;
+  const run = (units: Units = control.context.units, signal?: AbortSignal) =>
+    runBulkAssignments({ ...control.context, units }, mayStillConfigure, signal);
+  const assigned = async (policyId: string) =>
+    (await control.database
+      .db("policy_assignments")
+      .where({ policy_id: policyId })
+      .orderBy("customer_id")
+      .pluck("customer_id")) as string[];
+  const changes = (action: string) =>
+    control.database.db("audit_records").where({ kind: "change", action }) as Promise<{ user_id: string }[]>;
+
+  it("is assigned to all that there were, each as by its own request", async () => {
+    const id = await policy();
+    const [first, second] = [customers[0]!, customers[1]!];
+    await send(control, "POST", `/customers/${first}/policies`, headers, { policy_ids: [id] });
+    const many = [];
+    for (let n = 0; n < MAX_ASSIGNED; n += 1) {
+      const at = new Date();
+      const own = newId("policy");
+      await control.database.db("policies").insert({
+        ...{ id: own, name: own, name_key: own, description: "", type: "authentication", status: "active" },
+        ...{ conditions: "{}", created_at: at, updated_at: at, revision: 1 },
+      });
+      many.push({ customer_id: second, policy_id: own, assigned_at: at });
+    }
+    await control.database.db("policy_assignments").insert(many);
+    const begun = await begin(id, "assign", { all: true });
+    assert.deepEqual(
+      [begun.status, begun.progress],
+      ["running", { total: 60, done: 0, changed: 0, failed: 0 }],
+    );
+    assert.deepEqual(begun.requested_by, { kind: "api_key", id: key.row.id, name: "a key" });
+    const later = await makeCustomer(control, "later");
+    try {
+      await assertAssigned(id, second, begun);
+    } finally {
+      await control.database.db("customers").where({ id: later }).delete();
+    }
+  });
+
+  async function assertAssigned(id: string, second: string, begun: Bulk): Promise<void> {
+    const seq = async () =>
+      Number((await control.database.db("gateway_changes").max({ n: "seq" }))[0]?.["n"] ?? 0);
+    const told = await seq();
+    await run();
+    const over = await read(begun.id);
+    assert.deepEqual(
+      [over.status, over.progress],
+      ["finished", { total: 60, done: 60, changed: 58, failed: 1 }],
+    );
+    assert.deepEqual(
+      over.failures.map(({ customer_id, code }) => [customer_id, code]),
+      [[second, "CONFLICT"]],
+    );
+    assert.deepEqual(await assigned(id), customers.filter((customer) => customer !== second).sort());
+    assert.ok((await seq()) >= told + 58);
+    const records = await changes("policy.assigned");
+    // with the one of before
+    assert.equal(records.length, 59);
+    assert.deepEqual([...new Set(records.map(({ user_id }) => user_id))], [key.row.id]);
+    assert.equal((await changes("policy.bulk_assignment_finished")).length, 1);
+  }
+
+  it("is removed from those of a status, or those that are named", async () => {
+    const id = await policy();
+    await begin(id, "assign", { all: true });
+    await run();
+    const some = customers.slice(0, 3);
+    await begin(id, "unassign", { ids: some });
+    await run();
+    assert.deepEqual(await assigned(id), customers.slice(3).sort());
+    await control.database
+      .db("customers")
+      .whereIn("id", customers.slice(3, 30))
+      .update({ status: "suspended" });
+    const { id: bulk } = await begin(id, "unassign", { status: "suspended" });
+    await run();
+    assert.equal((await read(bulk)).progress.changed, 27);
+    assert.deepEqual(await assigned(id), customers.slice(30).sort());
+    await control.database.db("customers").update({ status: "active" });
+  });
+
+  it("is previewed: whom it would lock out, and nothing changes", async () => {
+    const id = await policy();
+    const at = new Date();
+    const alive = new Date(Date.now() + 1e7);
+    for (const [customer, amr] of [
+      [customers[4], '["pwd"]'],
+      [customers[4], '["mfa"]'],
+      [customers[5], '["pwd"]'],
+    ] as const) {
+      const user = newId("user");
+      await control.database.db("users").insert({
+        ...{ id: user, customer_id: customer, issuer: "https://idp.example", subject: user, name: "U" },
+        ...{ status: "active", profile: "{}", attributes: "{}", created_at: at, updated_at: at, revision: 1 },
+      });
+      await control.database.db("sessions").insert({
+        ...{
+          id: newId("session"),
+          customer_id: customer,
+          user_id: user,
+          client_id: "key_1",
+          scope: "openid",
+        },
+        ...{ amr, ip_address: "192.0.2.7", user_agent: "t", created_at: at, last_used_at: at, auth_time: at },
+        ...{ expires_at: alive, alive_until: alive },
+      });
+    }
+    const { id: bulk } = await begin(id, "preview", { all: true });
+    await run();
+    const { status, progress, impact } = await read(bulk);
+    assert.deepEqual([status, progress.changed], ["finished", 60]);
+    assert.deepEqual([impact?.sessions, impact?.refused, impact?.customers], [3, 2, 2]);
+    assert.deepEqual(await assigned(id), []);
+    assert.equal((await changes("policy.assigned")).length, 0);
+  });
+
+  it("goes on where it was interrupted, and does nothing twice, whoever does it", async () => {
+    const id = await policy();
+    const { id: bulk } = await begin(id, "assign", { all: true });
+    const stop = new AbortController();
+    const once: Units = async (origin, work) => {
+      stop.abort();
+      return control.context.units(origin, work);
+    };
+    await run(once, stop.signal);
+    const { status, progress } = await read(bulk);
+    assert.equal(status, "running");
+    assert.ok(progress.done > 0 && progress.done < 60, String(progress.done));
+    await Promise.all([run(), run(), run()]);
+    await run();
+    assert.deepEqual((await read(bulk)).progress, { total: 60, done: 60, changed: 60, failed: 0 });
+    assert.equal((await changes("policy.assigned")).length, 60);
+  });
+
+  it("ends with the right of the key or account that asked for it", async () => {
+    const id = await policy();
+    const owner = await makeOwner(control);
+    const admin = await makePerson(control, owner, "admin");
+    const revoked = await begin(id, "assign", { all: true });
+    const demoted = await begin(id, "assign", { all: true }, admin.headers);
+    await control.context.units(OPERATOR, (unit) => revokeApiKey(unit, key.row.id));
+    await send(control, "PUT", `/dashboard/users/${admin.id}`, owner.headers, { role: "viewer" });
+    await run();
+    headers = bearer((await makeKey(control)).secret);
+    for (const { id: bulk } of [revoked, demoted]) {
+      const { status, problem, progress } = await read(bulk);
+      assert.deepEqual([status, progress.changed], ["failed", 0]);
+      assert.match(problem ?? "", /no longer has the right/);
+    }
+    assert.deepEqual(await assigned(id), []);
+    const byOwner = await begin(id, "assign", { ids: [customers[0]] }, owner.headers);
+    await run();
+    assert.equal((await read(byOwner.id)).status, "finished");
+  });
+
+  it("can be cancelled, and ends if the policy is deleted", async () => {
+    const id = await policy();
+    const first = await begin(id, "assign", { all: true });
+    const cancelled = await send(control, "POST", `/bulk-assignments/${first.id}/cancel`, headers);
+    assert.equal((cancelled.body.data as Bulk).status, "cancelled");
+    const second = await begin(id, "assign", { all: true });
+    assert.equal((await send(control, "DELETE", `/policies/${id}`, headers)).status, 200);
+    await run();
+    const { status, problem } = await read(second.id);
+    assert.deepEqual([status, problem], ["failed", "the policy was deleted"]);
+    assert.equal((await read(first.id)).status, "cancelled");
+    assert.deepEqual(await assigned(id), []);
+    const list = await send(control, "GET", `/bulk-assignments?policy_id=${id}&status=failed`, headers);
+    assert.deepEqual(
+      (list.body.data as Bulk[]).map((item) => item.id),
+      [second.id],
+    );
+  });
+
+  it("refuses what cannot be, and keys of one customer", async () => {
+    const id = await policy();
+    const unknown = newId("customer");
+    const answer = await ask(id, "assign", { ids: [customers[0], unknown] });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.body.error.details.fields, [
+      { path: "customers.ids.1", message: "is not an existing customer" },
+    ]);
+    for (const selection of [
+      {},
+      { all: false },
+      { ids: [] },
+      { ids: [customers[0], customers[0]] },
+      { status: "x" },
+    ])
+      assert.equal((await ask(id, "assign", selection)).status, 422, JSON.stringify(selection));
+    assert.equal((await ask(id, "remove", { all: true })).status, 422);
+    assert.equal((await ask(newId("policy"), "assign", { all: true })).status, 404);
+    for (const [method, path] of [
+      ["GET", NONE],
+      ["POST", `${NONE}/cancel`],
+    ] as const)
+      assert.equal((await send(control, method, `/bulk-assignments/${path}`, headers)).status, 404);
+    const limited = await makeKey(control, { customerId: customers[0]! });
+    for (const action of ["assign", "preview"])
+      assert.equal((await ask(id, action, { all: true }, bearer(limited.secret))).status, 403);
+    for (let n = 0; n < 20; n += 1) await begin(id, "preview", { ids: [customers[0]] });
+    const many = await ask(id, "preview", { all: true });
+    assert.deepEqual([many.status, many.body.error.code], [409, "CONFLICT"]);
+  });
+});
