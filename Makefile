@@ -20,12 +20,16 @@ PURE_TESTS := $(shell find test/json test/text test/policy test/request test/nam
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
 # Foreign clients, servers and proxies: slow, so a target of their own
 CLIENT_TESTS := $(shell find test/clients test/deploy/run -name '*.test.ts' | sort)
+# A hundred versions under load, thousands of connections, kills, restarts: minutes each, so a target of their own
+LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gateways e2e/websocket/forgotten e2e/control-plane/kill \
+	e2e/control-plane/up-again e2e/control-plane/backup e2e/policies/rollout-attacked e2e/policies/reload-storm \
+	control/sandbox/moments))
 OTHER_TESTS := $(filter $(LONGEST),$(filter-out $(PURE_TESTS),$(LONGEST))) \
-	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS),$(shell find test -name '*.test.ts' | sort))
+	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,9 +79,14 @@ test-clients: install ## drive real clients, servers and proxies through the gat
 	@mkdir -p coverage
 	@GROUP=clients $(MOCHA) $(CLIENT_TESTS)
 
+test-long: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
+test-long: install ## load, kills and restarts: what takes minutes
+	@mkdir -p coverage
+	@GROUP=long $(MOCHA) $(LONG_TESTS)
+
 coverage: install ## run every test with coverage of all source files (at least 90 % of the statements)
 	@rm -rf coverage/results
-	@$(call COVERED,--include 'src/**') $(PURE_TESTS) $(OTHER_TESTS); status=$$?; node test/support/summary.ts; exit $$status
+	@$(call COVERED,--include 'src/**') $(PURE_TESTS) $(OTHER_TESTS) $(LONG_TESTS); status=$$?; node test/support/summary.ts; exit $$status
 	@node test/support/check-pure-rooms.ts
 
 lint: install ## run the linter and check the formatting

@@ -4,12 +4,21 @@ import { analyticsRoutes } from "../src/control/analytics/routes.ts";
 import { countDecisions } from "../src/control/analytics/rollups/count-decisions.ts";
 import { auditRoutes } from "../src/control/analytics/audit/routes.ts";
 import { writeEvents } from "../src/control/analytics/write-events.ts";
+import { customerRoutes } from "../src/control/resources/customers/routes.ts";
+import { fleetRoutes } from "../src/control/resources/gateways/routes.ts";
+import { policyRoutes } from "../src/control/resources/policies/routes.ts";
+import { rolloutRoutes } from "../src/control/resources/policy-sets/rollout-routes.ts";
+import { policySetRoutes } from "../src/control/resources/policy-sets/routes.ts";
+import { sessionRoutes } from "../src/control/resources/sessions/routes.ts";
+import { userRoutes } from "../src/control/resources/users/routes.ts";
+import { webhookRoutes } from "../src/control/resources/webhooks/routes.ts";
 import type { EventType } from "../src/control/platform/events.ts";
 import { makePartition } from "../src/control/analytics/records/partitions.ts";
 import { createUnits } from "../src/control/platform/unit.ts";
 import { closeDatabase, migrate, openDatabase, type Database } from "../src/storage/index.ts";
 import { startControl, type RunningControl } from "../test/support/control.ts";
 import { privatePostgres } from "../test/support/database.ts";
+import { fillResources, resourceRequests } from "./dashboard-resources.ts";
 import { copyLine, copyRows } from "./copy.ts";
 import { COLUMNS, decisionsOf, valuesOf, type BenchDecision } from "./decisions.ts";
 import { effort } from "./effort.ts";
@@ -30,7 +39,7 @@ const CHUNK = 50_000;
 const TRAFFIC = { customers: 1000, users: 50_000, resources: 50 };
 const CALLS = 50;
 
-/** Response times of the analytics routes over HTTP, with ten million decisions in thirty days. */
+/** Response times over HTTP of what the dashboard reads, with ten million decisions in thirty days and a million customers. */
 export async function benchmarkDashboard(): Promise<Row[]> {
   const postgres = await privatePostgres();
   const db = openDatabase(postgres.url, { poolSize: 10, statementTimeoutMs: 0 });
@@ -40,17 +49,30 @@ export async function benchmarkDashboard(): Promise<Row[]> {
     await client.connect();
     const now = Date.now();
     const some = await fill(db, client, now);
+    const resources = await fillResources(db);
     const database = { url: postgres.url, db, close: () => Promise.resolve() };
     const control = await startControl({
       database,
       clock: () => now,
-      routes: (context) => [...analyticsRoutes(context), ...auditRoutes(context)],
+      routes: (context, { compile }) => [
+        ...analyticsRoutes(context),
+        ...auditRoutes(context),
+        ...customerRoutes(context),
+        ...userRoutes(context),
+        ...sessionRoutes(context),
+        ...policyRoutes(context),
+        ...policySetRoutes(context, compile),
+        ...rolloutRoutes(context),
+        ...fleetRoutes(context),
+        ...webhookRoutes(context),
+      ],
     });
     try {
       await emitEvents(control, now);
       await db.raw("vacuum analyze");
       const rows: Row[] = [];
-      for (const [request, path] of requests(now, some)) rows.push(await measure(control, request, path));
+      for (const [request, path] of [...requests(now, some), ...resourceRequests(resources)])
+        rows.push(await measure(control, request, path));
       return rows;
     } finally {
       await control.close();

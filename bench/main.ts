@@ -78,7 +78,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     title: "The complete state of 1,000,000 customers, for gateways that start",
     run: benchmarkCompleteState,
   },
-  dashboard: { title: "Analytics over 10,000,000 decisions", run: benchmarkDashboard },
+  dashboard: {
+    title: "The dashboard's requests over 10,000,000 decisions and 1,000,000 customers",
+    run: benchmarkDashboard,
+  },
   webhooks: {
     title: "A healthy webhook and the sandbox, beside a backlog of production deliveries",
     run: benchmarkWebhooks,

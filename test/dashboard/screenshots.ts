@@ -91,7 +91,10 @@ async function picture(page: Page, path: string, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme: theme });
       await page.goto(path);
       await page.locator("h1").waitFor();
-      await eventually("the page", async () => (await page.locator("[aria-busy=true]").count()) === 0);
+      await eventually(
+        "the page",
+        async () => (await page.locator("[aria-busy=true], progress").count()) === 0,
+      );
       await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${size}.png`), fullPage: true });
     }
 }

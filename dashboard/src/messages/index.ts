@@ -91,7 +91,7 @@ export const messages = {
   },
   signIn: {
     title: "Sign in",
-    to: (environment: string) => `sign in to ${environment}`,
+    to: (environment: string) => `Sign in to ${environment}`,
     email: "E-mail address",
     password: "Password",
     submit: "Sign in",

@@ -110,6 +110,32 @@ export function firstSteps(
     await page().getByRole("link", { name: "Denied: 1" }).waitFor();
   });
 
+  it("leads from each figure to what is behind it", async () => {
+    const behind = async (name: RegExp) => {
+      const link = page().getByRole("link", { name });
+      return new URL((await link.getAttribute("href")) ?? "", page().url());
+    };
+    for (const [figure, path, kind] of [
+      [/^Decisions: 2/, "/audit", "decision"],
+      [/^Decision time, p99: /, "/audit", "decision"],
+      [/^Sign-ins: 0/, "/events", "user.authenticated"],
+      [/^0 failed/, "/events", "user.authentication_failed"],
+    ] as const) {
+      const { pathname, searchParams } = await behind(figure);
+      assert.deepEqual([pathname, searchParams.get("kind") ?? searchParams.get("type")], [path, kind]);
+      assert.ok(searchParams.has("from"), String(figure));
+    }
+    await page()
+      .getByRole("link", { name: /^Active users: 1/ })
+      .click();
+    const users = page().getByRole("region", { name: "Active users" }).first();
+    await users.getByRole("link").first().click();
+    await heading("Audit");
+    assert.ok(new URL(page().url()).searchParams.has("user_id"));
+    await page().getByText("NO_MATCHING_POLICY").first().waitFor();
+    await page().goto("/");
+  });
+
   it("leads from a figure to the records, and shows one of them whole", async () => {
     await page().getByRole("link", { name: "NO_MATCHING_POLICY" }).click();
     await heading("Audit");
