@@ -859,6 +859,8 @@ export interface BulkAssignment {
   impact: {
     /** open sessions that were examined */
     sessions: number;
+    /** false if a customer has more open sessions than are examined */
+    complete: boolean;
     /** of these, refused by gateways; null for an authorization policy */
     refused: number | null;
     /** customers with such sessions */
@@ -1295,6 +1297,8 @@ export interface EventFeed {
   cursor: string;
   /** There may be more already: continue at once, even if `events` is empty. */
   more: boolean;
+  /** The time of the oldest event that cannot be shown yet, because a transaction that began before its own has not ended. */
+  waiting_since: string | null;
 }
 
 export interface UserActivity {

@@ -781,6 +781,7 @@ class BulkAssignmentImpactExamplesItem(TypedDict):
 
 class BulkAssignmentImpact(TypedDict):
     sessions: int
+    complete: bool
     refused: Optional[int]
     customers: int
     examples: list[BulkAssignmentImpactExamplesItem]
@@ -1256,6 +1257,7 @@ class EventFeed(TypedDict):
     events: list[Event]
     cursor: str
     more: bool
+    waiting_since: Optional[str]
 
 
 class UserActivityRecent(TypedDict):
