@@ -47,12 +47,15 @@ class Refusal(Exception):
 
 def token_of(authorization: Sequence[str], optional: bool) -> Optional[str]:
     """The token in the values of ``Authorization``; none, where it is optional. Raises ``Refusal``."""
+    # which of several somebody in front of the application believed, nobody knows
+    if len(authorization) > 1:
+        raise Refusal("TOKEN_MALFORMED")
     if not authorization or authorization[0] == "":
         if optional:
             return None
         raise Refusal("TOKEN_MISSING")
     found = re.fullmatch(r"Bearer +([\w.~+/=-]+)", authorization[0], re.ASCII | re.IGNORECASE)
-    if found is None or len(authorization) > 1:
+    if found is None:
         raise Refusal("TOKEN_MALFORMED")
     return found[1]
 
