@@ -14,7 +14,7 @@ export interface WithIdentity {
  *
  * @example
  * app.use(requireIdentity({ verifier }));
- * app.get("/me", (request, response) => response.json({ id: request.gatehouse.id }));
+ * app.get("/me", (request, response) => response.json({ id: (request as WithIdentity).gatehouse?.id }));
  */
 export function requireIdentity<R extends IncomingMessage = IncomingMessage>(options: MiddlewareOptions<R>) {
   return async (

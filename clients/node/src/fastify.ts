@@ -2,6 +2,7 @@ import { authenticate, type Identity, type MiddlewareOptions } from "./authentic
 import { authorizationOf, type IncomingRequest } from "./authorization.ts";
 
 export type { Identity, MiddlewareOptions } from "./authenticate.ts";
+export type { WithIdentity } from "./express.ts";
 
 interface Request {
   readonly raw: IncomingRequest;

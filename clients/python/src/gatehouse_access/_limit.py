@@ -47,5 +47,7 @@ class AsyncTimeLimit(TimeLimit):
         error: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        if self._scope.__exit__(kind, error, traceback):
+        self._scope.__exit__(kind, error, traceback)
+        # what Trio's returns is true without an error, too
+        if self._scope.cancelled_caught:
             raise httpx.ReadTimeout("the response takes too long")

@@ -56,7 +56,7 @@ def headers_of(
     if method == "POST":
         headers["idempotency-key"] = options.get("idempotency_key") or str(uuid.uuid4())
     if "if_match" in options:
-        etag: object = options["if_match"]
+        etag = cast(object, options["if_match"])
         # an ETag that was not there: without the header, the call would overwrite what others changed
         if not isinstance(etag, str) or etag == "":
             raise ConfigurationError("`if_match` must be an ETag; leave it out to change the resource regardless")
