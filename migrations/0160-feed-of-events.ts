@@ -5,13 +5,39 @@ import type { Knex } from "knex";
 export const config = { transaction: false };
 
 /**
- * Which transaction wrote an event: the order of the feed. Rows from before have none, and are not in it. An earlier release that
- * runs beside this one does not name the column, and gets the default.
+ * Which transaction wrote an event, and on which server: the order of the feed. Rows from before have neither, and are not in it. An
+ * earlier release that runs beside this one does not name the columns, and gets the defaults.
  */
 export async function up(session: Knex): Promise<void> {
-  await briefly(session, "alter table ?? add column if not exists xid xid8", ["events"]);
-  await briefly(session, "alter table ?? alter column xid set default pg_current_xact_id()", ["events"]);
-  await buildOnPartitions(session, "events_feed", "events", "(xid, id) where xid is not null");
+  await session.raw(`
+    create table if not exists event_feed (
+      only_row boolean primary key default true check (only_row),
+      generation integer not null,
+      server text not null
+    );
+    comment on column event_feed.server is
+      'whose numbers of transactions count: on another one, after a logical restore, a new generation begins';
+    insert into event_feed (generation, server)
+      select 1, system_identifier || '.' || (select oid from pg_database where datname = current_database())
+      from pg_control_system()
+      on conflict do nothing;
+  `);
+  await briefly(
+    session,
+    "alter table ?? add column if not exists xid xid8, add column if not exists feed_generation integer",
+    ["events"],
+  );
+  await briefly(
+    session,
+    "alter table ?? alter column xid set default pg_current_xact_id(), alter column feed_generation set default 1",
+    ["events"],
+  );
+  await buildOnPartitions(
+    session,
+    "events_feed",
+    "events",
+    "(feed_generation, xid, id) where xid is not null",
+  );
 }
 
 const ATTEMPTS = 10;

@@ -17,11 +17,14 @@ export async function up(trx: Knex.Transaction): Promise<void> {
       failed integer not null default 0,
       impact jsonb,
       position text not null default '',
+      attempts integer not null default 0,
+      next_attempt_at timestamptz,
       ended_at timestamptz,
       outcome text check (outcome in ('finished', 'cancelled', 'failed')),
       problem text
     );
     comment on column bulk_assignments.position is 'the id of the last customer that was looked at';
+    comment on column bulk_assignments.attempts is 'at the next batch that have failed';
     comment on column bulk_assignments.failures is 'the first of them, by customer';
     comment on column bulk_assignments.problem is 'why it failed as a whole';
     create index bulk_assignments_open on bulk_assignments (requested_at, id) where ended_at is null;

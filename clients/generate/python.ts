@@ -59,7 +59,12 @@ function typeOf(schema: Schema, name: string, classes: string[]): string {
     schema.anyOf ??
     schema.oneOf ??
     (Array.isArray(schema.type) ? (schema.type as string[]).map((type) => ({ ...schema, type })) : undefined);
-  if (choices !== undefined) return unionOf(choices.map((choice) => typeOf(choice, name, classes)));
+  if (choices !== undefined) {
+    const several = choices.filter(({ properties }) => properties !== undefined).length > 1;
+    return unionOf(
+      choices.map((choice, index) => typeOf(choice, several ? `${name}${index + 1}` : name, classes)),
+    );
+  }
   switch (schema.type) {
     case "array":
       return `list[${typeOf(schema.items ?? {}, `${name}Item`, classes)}]`;

@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   "NOT_FOUND",
   "INVALID_CUSTOMER",
   "POLICY_NOT_FOUND",
+  "BULK_ASSIGNMENT_NOT_FOUND",
   "POLICY_SET_NOT_FOUND",
   "ROLLOUT_NOT_FOUND",
   "USER_NOT_FOUND",
@@ -49,6 +50,7 @@ export const ERROR_CODES = [
   "VERSION_IMMUTABLE",
   "IDEMPOTENCY_CONFLICT",
   "PRECONDITION_FAILED",
+  "CURSOR_EXPIRED",
   "PAYLOAD_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",
   "VALIDATION_FAILED",
@@ -83,6 +85,7 @@ export interface Warning {
     | "NOT_USED_IN_SANDBOX"
     | "MFA_NOT_ANNOUNCED"
     | "AUTH_TIME_NOT_ANNOUNCED"
+    | "POLICY_NOT_ASSIGNED"
     | "SHORT_SECRET"
     | "NOT_BASE64"
     | "INVISIBLE_CHARACTERS";
@@ -681,7 +684,7 @@ export interface NewAuthenticationPolicy {
   description?: string;
   /** An inactive policy stays assigned but is not enforced. */
   status?: "active" | "inactive";
-  /** Whether it is assigned to each customer that is created from now on. */
+  /** Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
   assign_to_new_customers?: boolean;
   type: "authentication";
   conditions: AuthenticationConditions;
@@ -701,7 +704,7 @@ export interface NewAuthorizationPolicy {
   description?: string;
   /** An inactive policy stays assigned but is not enforced. */
   status?: "active" | "inactive";
-  /** Whether it is assigned to each customer that is created from now on. */
+  /** Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
   assign_to_new_customers?: boolean;
   type: "authorization";
   conditions: AuthorizationConditions;
@@ -715,7 +718,7 @@ export interface AuthorizationConditions {
 export interface PolicyUpdate {
   name?: string;
   description?: string;
-  /** Whether it is assigned to each customer that is created from now on. */
+  /** Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
   assign_to_new_customers?: boolean;
   /** An inactive policy stays assigned but is not enforced. */
   status?: "active" | "inactive";
@@ -730,7 +733,7 @@ export interface PolicyUpdate {
 export interface PolicyPatch {
   name?: string;
   description?: string;
-  /** Whether it is assigned to each customer that is created from now on. */
+  /** Whether it is assigned to each customer that is created from now on; at most 20 policies are. */
   assign_to_new_customers?: boolean;
   /** An inactive policy stays assigned but is not enforced. */
   status?: "active" | "inactive";
@@ -797,6 +800,83 @@ export interface PolicyAssignee {
   name: string;
   status: string;
   assigned_at: string;
+}
+
+export interface NewBulkAssignment {
+  /** `preview` changes nothing, and counts what `assign` would do. */
+  action: "assign" | "unassign" | "preview";
+  customers: CustomerSelection;
+}
+
+export type CustomerSelection =
+  | {
+      ids: string[];
+    }
+  | {
+      status: "active" | "suspended" | "archived";
+    }
+  | {
+      all: true;
+    };
+
+export interface BulkAssignment {
+  id: string;
+  policy_id: string;
+  action: "assign" | "unassign" | "preview";
+  customers:
+    | {
+        /** how many were named */
+        ids: number;
+      }
+    | {
+        status: string;
+      }
+    | {
+        all: true;
+      };
+  status: "running" | "finished" | "cancelled" | "failed";
+  /** why it failed as a whole; what was done until then stays */
+  problem: string | null;
+  requested_by: ActorReference;
+  requested_at: string;
+  ended_at: string | null;
+  progress: {
+    /** customers that were selected */
+    total: number;
+    /** customers that were looked at */
+    done: number;
+    /** customers that got or lost the policy; for a preview: that would get it */
+    changed: number;
+    failed: number;
+  };
+  /** the first 100 customers that it failed for */
+  failures: {
+    customer_id: string;
+    code: string;
+    message: string;
+  }[];
+  /** of a preview: who would be locked out */
+  impact: {
+    /** open sessions that were examined */
+    sessions: number;
+    /** false if a customer has more open sessions than are examined */
+    complete: boolean;
+    /** of these, refused by gateways; null for an authorization policy */
+    refused: number | null;
+    /** customers with such sessions */
+    customers: number;
+    /** the 100 customers with the most */
+    examples: {
+      customer_id: string;
+      sessions: number;
+      refused: number;
+      requirements: {
+        requirement:
+          "MFA_REQUIRED" | "SESSION_TOO_OLD" | "EMAIL_DOMAIN_NOT_ALLOWED" | "CLIENT_ADDRESS_NOT_ALLOWED";
+        sessions: number;
+      }[];
+    }[];
+  } | null;
 }
 
 export interface PolicySet {
@@ -1209,6 +1289,16 @@ export interface Analytics {
     recorded: number;
     dropped: number;
   } | null;
+}
+
+export interface EventFeed {
+  events: Event[];
+  /** The `after` of the next call. */
+  cursor: string;
+  /** There may be more already: continue at once, even if `events` is empty. */
+  more: boolean;
+  /** The time of the oldest event that cannot be shown yet, because a transaction that began before its own has not ended. */
+  waiting_since: string | null;
 }
 
 export interface UserActivity {
@@ -2113,6 +2203,15 @@ export interface ListPolicyCustomersQuery {
   order?: "asc" | "desc";
 }
 
+export interface ListBulkAssignmentsQuery {
+  page?: number;
+  limit?: number;
+  sort?: "requested_at";
+  order?: "asc" | "desc";
+  policy_id?: string;
+  status?: "running" | "finished" | "cancelled" | "failed";
+}
+
 export interface ListPolicySetsQuery {
   page?: number;
   limit?: number;
@@ -2184,6 +2283,43 @@ export interface ListEventsQuery {
   to?: string;
   /** `X-Next-Cursor` of the previous page. */
   cursor?: string;
+}
+
+export interface GetEventFeedQuery {
+  /** The `cursor` of the previous answer; `latest` for events from now on. Without it, the feed begins with the oldest event. */
+  after?: string;
+  limit?: number;
+  /** A type of event, or a family of types: `authentication` is all of `user.*`. */
+  type?:
+    | "user.authenticated"
+    | "user.authentication_failed"
+    | "user.logged_out"
+    | "user.deleted"
+    | "session.revoked"
+    | "policy.violated"
+    | "policy.updated"
+    | "policy_set.published"
+    | "policy_set.rollout_started"
+    | "policy_set.rollout_changed"
+    | "policy_set.rollout_promoted"
+    | "policy_set.rollout_aborted"
+    | "customer.created"
+    | "customer.updated"
+    | "customer.suspended"
+    | "api_key.created"
+    | "api_key.revoked"
+    | "gateway.lost"
+    | "gateway.diverged"
+    | "gateway.lagging"
+    | "gateway.recovered"
+    | "authentication"
+    | "session"
+    | "policy"
+    | "policy_set"
+    | "customer"
+    | "api_key"
+    | "gateway";
+  customer_id?: string;
 }
 
 export interface ListUserActivityQuery {

@@ -2317,7 +2317,7 @@ export interface components {
             readonly action: "assign" | "unassign" | "preview";
             readonly customers: components["schemas"]["CustomerSelection"];
         };
-        /** @description `ids`, `status` or `all`; customers that are created after the request are not among them. */
+        /** @description `ids`, `status` or `all`; customers that are created after the request are not among them. Those of a `status` have it when it is their turn. */
         readonly CustomerSelection: {
             readonly ids: readonly string[];
         } | {
@@ -2368,6 +2368,8 @@ export interface components {
             readonly impact: {
                 /** @description open sessions that were examined */
                 readonly sessions: number;
+                /** @description false if a customer has more open sessions than are examined */
+                readonly complete: boolean;
                 /** @description of these, refused by gateways; null for an authorization policy */
                 readonly refused: number | null;
                 /** @description customers with such sessions */
@@ -2925,6 +2927,8 @@ export interface components {
             readonly cursor: string;
             /** @description There may be more already: continue at once, even if `events` is empty. */
             readonly more: boolean;
+            /** @description The time of the oldest event that cannot be shown yet, because a transaction that began before its own has not ended. */
+            readonly waiting_since: string | null;
         };
         readonly EventFeedResponse: {
             /** @constant */

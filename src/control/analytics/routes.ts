@@ -6,7 +6,7 @@ import { ok, page, readRoute, type Answer, type Call, type Route } from "../plat
 import { keptSince } from "./records/partitions.ts";
 import { readTrail, TRAIL_HEADERS } from "./records/trail.ts";
 import { readDashboard } from "./dashboard.ts";
-import { latestCursor, readFeed } from "./event-feed.ts";
+import { readFeed } from "./event-feed.ts";
 import { countEvents, eventRows, type EventFilters, type EventRow } from "./events.ts";
 import {
   dashboard,
@@ -25,7 +25,7 @@ import { readUsers } from "./users.ts";
 
 /** The event history, the dashboard, and user activity. */
 export function analyticsRoutes(context: ControlContext): Route[] {
-  const { db, clock, settings } = context;
+  const { db, box, clock, settings } = context;
   const common = { method: "get", tag: "Analytics", group: "analytics", permission: "read" } as const;
   const whose = { tenancy: "handler", errors: ["INVALID_CUSTOMER"] } as const;
   return [
@@ -70,11 +70,9 @@ export function analyticsRoutes(context: ControlContext): Route[] {
       query: feedQuery,
       answers: { 200: feedPart },
       read: async ({ query: { after, limit, type, customer_id }, actor }) => {
-        const now = clock();
-        const customer = customerOf(customer_id, actor);
-        if (after === "latest") return ok({ events: [], cursor: await latestCursor(db, now), more: false });
+        const source = { db, box, now: clock(), keptMs: settings.retention.eventsMs };
         const types = type === undefined ? undefined : typesOf(type);
-        return ok(await readFeed(db, { after, limit, types, customer }, now, settings.retention.eventsMs));
+        return ok(await readFeed(source, { after, limit, types, customer: customerOf(customer_id, actor) }));
       },
     }),
     readRoute({

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { EVENT_TYPES, type EventType } from "../platform/events.ts";
 import { listQuery, MAX_LIMIT, timestampParameter, wholeNumber } from "../platform/frame/list.ts";
 import { timestamp } from "../platform/frame/schemas.ts";
-import { feedCursorParameter } from "./event-feed.ts";
 import { cursorParameter } from "./records/trail.ts";
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -58,7 +57,10 @@ export const eventItems = z.array(event);
 const MAX_FEED = 500;
 
 export const feedQuery = z.strictObject({
-  after: feedCursorParameter().optional(),
+  after: text(500).optional().meta({
+    description:
+      "The `cursor` of the previous answer; `latest` for events from now on. Without it, the feed begins with the oldest event.",
+  }),
   limit: wholeNumber("limit", 1, MAX_FEED).prefault("100"),
   type: typeFilter,
   customer_id: text(512).optional(),
@@ -72,6 +74,10 @@ export const feedPart = z
     more: z
       .boolean()
       .meta({ description: "There may be more already: continue at once, even if `events` is empty." }),
+    waiting_since: timestamp().nullable().meta({
+      description:
+        "The time of the oldest event that cannot be shown yet, because a transaction that began before its own has not ended.",
+    }),
   })
   .meta({ id: "EventFeed" });
 

@@ -16,7 +16,7 @@ const KEPT = [
   ...["dashboard_users", "dashboard_links", "dashboard_sessions", "dashboard_devices", "dashboard_throttles"],
   ...["dashboard_attempts", "rate_limits", "deleted_customers"],
   ...["signing_keys", "sandbox_provider_keys", "encryption_keys"],
-  ...["gateway_changes", "gateway_feed", "schema_migrations", "customer_counts"],
+  ...["gateway_changes", "gateway_feed", "event_feed", "schema_migrations", "customer_counts"],
 ] as const;
 
 /** Removes the content of the sandbox. Tokens that were made before are refused by gateways from then on. */

@@ -132,13 +132,12 @@ describe("client libraries as packages", function () {
     const [site = "", packages = ""] = python;
     const folders = [site, packages, await pythonPackages("typing")];
     const mypy = ["-m", "mypy", "--strict", "--python-version", "3.9", "--cache-dir", join(project, ".mypy")];
-    const checked = [...files, "-p", "gatehouse_access"];
     for (const group of [files, ["-p", "gatehouse_access"]]) {
       const told = await output("python3", [...mypy, ...group], {
         cwd: project,
         env: pythonEnvironment(...folders),
       });
-      assert.match(told, /^Success: no issues found in \d+ source files?$/m, checked.join(" "));
+      assert.match(told, /^Success: no issues found in \d+ source files?$/m, told);
     }
     const config = {
       ...{

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
+import { decodeCursor, encodeCursor } from "../../../src/control/analytics/event-feed-cursor.ts";
+import { renewFeedGeneration } from "../../../src/control/analytics/event-feed-generation.ts";
 import { analyticsRoutes } from "../../../src/control/analytics/routes.ts";
 import { writeEvents } from "../../../src/control/analytics/write-events.ts";
 import type { EventType, NewEvent } from "../../../src/control/platform/events.ts";
@@ -15,6 +17,7 @@ interface Part {
   readonly events: readonly { readonly id: string; readonly type: EventType; readonly customer_id: string }[];
   readonly cursor: string;
   readonly more: boolean;
+  readonly waiting_since: string | null;
 }
 
 describe("the feed of events", () => {
@@ -72,7 +75,8 @@ describe("the feed of events", () => {
     try {
       await writeEvents(slow, [{ ...at, id: newId("event"), type: "customer.created", customerId: "cus_1" }]);
       await emit({ type: "api_key.created", data: {} });
-      assert.deepEqual((await read({ after: cursor })).events, []);
+      const { events, waiting_since: waiting } = await read({ after: cursor });
+      assert.deepEqual([events, waiting], [[], new Date(now).toISOString()]);
     } finally {
       await slow.commit();
     }
@@ -130,6 +134,7 @@ describe("the feed of events", () => {
     await emit(...many);
     await emit({ type: "user.authenticated", customerId: "cus_2", data: {} });
     const key = { ...FULL_KEY, customerId: "cus_2" };
+    assert.equal((await read({ limit: "500" })).events.length, 500);
     for (const [query, as] of [
       [{ type: "user.authenticated" }, FULL_KEY],
       [{ type: "authentication" }, FULL_KEY],
@@ -156,15 +161,14 @@ describe("the feed of events", () => {
   it("says when events may be missing", async () => {
     await emit(violation());
     const { cursor } = await read();
-    const [xid, id, timestamp, seenAt] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as [
-      string,
-      ...unknown[],
-    ];
-    const cursorOf = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString("base64url");
-    // an older database: what the cursor names is not there, or has not happened yet
-    const lost = cursorOf(xid, newId("event"), timestamp, seenAt);
-    const future = cursorOf(String(BigInt(xid) + 1_000_000n), id, timestamp, seenAt);
-    for (const after of [lost, future]) assert.deepEqual(await refusal({ after }), [410, "CURSOR_EXPIRED"]);
+    const { box } = control.context;
+    const at = decodeCursor(box, cursor);
+    // an older database: what the cursor names is not there
+    for (const lost of [{ id: newId("event") }, { xid: String(BigInt(at.xid) + 300n) }, { generation: 2 }])
+      assert.deepEqual(await refusal({ after: encodeCursor(box, { ...at, ...lost }) }), [
+        410,
+        "CURSOR_EXPIRED",
+      ]);
     // its time is over, and nothing that came later has gone with it
     const kept = TEST_SETTINGS.retention.eventsMs;
     now = START + kept - DAY_MS;
@@ -175,17 +179,43 @@ describe("the feed of events", () => {
     assert.deepEqual(await refusal({ after: cursor }), [410, "CURSOR_EXPIRED"]);
   });
 
+  it("goes on after a logical restore, whose events have numbers of another server", async () => {
+    const { db } = control.database;
+    await emit(violation("cus_1"));
+    await emit(violation("cus_2"));
+    const { cursor } = await read({ limit: "1" });
+    const at = decodeCursor(control.context.box, cursor);
+    // as `pg_restore` leaves it: far ahead of what this server has given out
+    const ahead = 1_000_000_000n;
+    await db.raw("update events set xid = (xid::text::bigint + ?)::text::xid8", [String(ahead)]);
+    await db("event_feed").update({ server: "another.1" });
+    await renewFeedGeneration(db);
+    await renewFeedGeneration(db);
+    assert.deepEqual(await db("event_feed").pluck("generation"), [at.generation + 1]);
+    await emit(violation("cus_3"));
+    const customersOf = ({ events }: Part) => events.map(({ customer_id }) => customer_id);
+    assert.deepEqual(customersOf(await read()), ["cus_1", "cus_2", "cus_3"]);
+    const before = encodeCursor(control.context.box, { ...at, xid: String(BigInt(at.xid) + ahead) });
+    const rest = await read({ after: before, limit: "1" });
+    assert.deepEqual(customersOf(rest), ["cus_2"]);
+    assert.deepEqual(customersOf(await read({ after: rest.cursor })), ["cus_3"]);
+    assert.deepEqual(customersOf(await read({ after: (await read({ after: "latest" })).cursor })), []);
+  });
+
+  it("tells no key whose the last event was that it has looked at", async () => {
+    await emit(violation("cus_1"));
+    const key = { ...FULL_KEY, customerId: "cus_2" };
+    const { events, cursor } = await read({}, key);
+    assert.deepEqual(events, []);
+    const bytes = Buffer.from(cursor.split(".")[1] ?? "", "base64url").toString("latin1");
+    assert.doesNotMatch(`${cursor} ${bytes}`, /evt_/);
+  });
+
   it("takes no other cursor", async () => {
-    const forms = [
-      "",
-      "x",
-      "[]",
-      JSON.stringify(["1", "a\u0000", 1, 1]),
-      JSON.stringify(["9".repeat(20), "a", 1, 1]),
-    ];
-    const encoded = forms.map((text) => Buffer.from(text).toString("base64url"));
-    for (const after of [...encoded, "next", "0".repeat(301)])
+    for (const after of ["x", "W10", "next", "v1.x", "0".repeat(501)])
       assert.deepEqual(await refusal({ after }), [400, "INVALID_PARAMETER"], after);
+    const other = control.context.box.seal("[]", "idp.client_secret:cus_1");
+    assert.deepEqual(await refusal({ after: other }), [410, "CURSOR_EXPIRED"]);
     for (const limit of ["0", "501", "-1", "1.5"])
       assert.deepEqual(await refusal({ limit }), [400, "INVALID_PARAMETER"], limit);
   });

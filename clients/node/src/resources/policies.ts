@@ -1,4 +1,6 @@
 import type {
+  BulkAssignment,
+  NewBulkAssignment,
   AssignedPolicy,
   DeletedPolicy,
   ListCustomerPoliciesQuery,
@@ -79,6 +81,20 @@ export class Policies {
     return this.#transport.data({
       method: "POST",
       path: path`/customers/${customerId}/policies`,
+      body,
+      options,
+    });
+  }
+
+  /** Assign a policy to many customers. Its progress is in `bulkAssignments`. */
+  async assignInBulk(
+    policyId: string,
+    body: NewBulkAssignment,
+    options?: CallOptions,
+  ): Promise<BulkAssignment> {
+    return this.#transport.data({
+      method: "POST",
+      path: path`/policies/${policyId}/assignments`,
       body,
       options,
     });

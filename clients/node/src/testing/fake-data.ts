@@ -1748,6 +1748,10 @@ export const DATA: FakeData = {
       status: 404,
       message: "the policy does not exist",
     },
+    BULK_ASSIGNMENT_NOT_FOUND: {
+      status: 404,
+      message: "the assignment to many customers does not exist",
+    },
     POLICY_SET_NOT_FOUND: {
       status: 404,
       message: "the policy set or its version does not exist",
@@ -1827,6 +1831,10 @@ export const DATA: FakeData = {
     PRECONDITION_FAILED: {
       status: 412,
       message: "the resource has changed: its ETag does not match `If-Match`",
+    },
+    CURSOR_EXPIRED: {
+      status: 410,
+      message: "events after this cursor may be missing; read the feed from the beginning, or from `latest`",
     },
     PAYLOAD_TOO_LARGE: {
       status: 413,

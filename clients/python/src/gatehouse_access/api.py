@@ -39,6 +39,7 @@ ErrorCode = Literal[
     "NOT_FOUND",
     "INVALID_CUSTOMER",
     "POLICY_NOT_FOUND",
+    "BULK_ASSIGNMENT_NOT_FOUND",
     "POLICY_SET_NOT_FOUND",
     "ROLLOUT_NOT_FOUND",
     "USER_NOT_FOUND",
@@ -59,6 +60,7 @@ ErrorCode = Literal[
     "VERSION_IMMUTABLE",
     "IDEMPOTENCY_CONFLICT",
     "PRECONDITION_FAILED",
+    "CURSOR_EXPIRED",
     "PAYLOAD_TOO_LARGE",
     "UNSUPPORTED_MEDIA_TYPE",
     "VALIDATION_FAILED",
@@ -104,6 +106,7 @@ ERROR_CODES: tuple[ErrorCode, ...] = (
     "NOT_FOUND",
     "INVALID_CUSTOMER",
     "POLICY_NOT_FOUND",
+    "BULK_ASSIGNMENT_NOT_FOUND",
     "POLICY_SET_NOT_FOUND",
     "ROLLOUT_NOT_FOUND",
     "USER_NOT_FOUND",
@@ -124,6 +127,7 @@ ERROR_CODES: tuple[ErrorCode, ...] = (
     "VERSION_IMMUTABLE",
     "IDEMPOTENCY_CONFLICT",
     "PRECONDITION_FAILED",
+    "CURSOR_EXPIRED",
     "PAYLOAD_TOO_LARGE",
     "UNSUPPORTED_MEDIA_TYPE",
     "VALIDATION_FAILED",
@@ -153,7 +157,7 @@ class Pagination(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["NOT_USED_IN_SANDBOX", "MFA_NOT_ANNOUNCED", "AUTH_TIME_NOT_ANNOUNCED", "SHORT_SECRET", "NOT_BASE64", "INVISIBLE_CHARACTERS"]
+    code: Literal["NOT_USED_IN_SANDBOX", "MFA_NOT_ANNOUNCED", "AUTH_TIME_NOT_ANNOUNCED", "POLICY_NOT_ASSIGNED", "SHORT_SECRET", "NOT_BASE64", "INVISIBLE_CHARACTERS"]
     message: str
     policy_id: NotRequired[str]
     customers: NotRequired[int]
@@ -721,6 +725,83 @@ class PolicyAssignee(TypedDict):
     assigned_at: str
 
 
+class NewBulkAssignment(TypedDict):
+    action: Literal["assign", "unassign", "preview"]
+    customers: CustomerSelection
+
+
+class CustomerSelection1(TypedDict):
+    ids: list[str]
+
+
+class CustomerSelection2(TypedDict):
+    status: Literal["active", "suspended", "archived"]
+
+
+class CustomerSelection3(TypedDict):
+    all: Literal[True]
+
+
+class BulkAssignmentCustomers1(TypedDict):
+    ids: int
+
+
+class BulkAssignmentCustomers2(TypedDict):
+    status: str
+
+
+class BulkAssignmentCustomers3(TypedDict):
+    all: Literal[True]
+
+
+class BulkAssignmentProgress(TypedDict):
+    total: int
+    done: int
+    changed: int
+    failed: int
+
+
+class BulkAssignmentFailuresItem(TypedDict):
+    customer_id: str
+    code: str
+    message: str
+
+
+class BulkAssignmentImpactExamplesItemRequirementsItem(TypedDict):
+    requirement: Literal["MFA_REQUIRED", "SESSION_TOO_OLD", "EMAIL_DOMAIN_NOT_ALLOWED", "CLIENT_ADDRESS_NOT_ALLOWED"]
+    sessions: int
+
+
+class BulkAssignmentImpactExamplesItem(TypedDict):
+    customer_id: str
+    sessions: int
+    refused: int
+    requirements: list[BulkAssignmentImpactExamplesItemRequirementsItem]
+
+
+class BulkAssignmentImpact(TypedDict):
+    sessions: int
+    complete: bool
+    refused: Optional[int]
+    customers: int
+    examples: list[BulkAssignmentImpactExamplesItem]
+
+
+class BulkAssignment(TypedDict):
+    id: str
+    policy_id: str
+    action: Literal["assign", "unassign", "preview"]
+    customers: Union[BulkAssignmentCustomers1, BulkAssignmentCustomers2, BulkAssignmentCustomers3]
+    status: Literal["running", "finished", "cancelled", "failed"]
+    problem: Optional[str]
+    requested_by: ActorReference
+    requested_at: str
+    ended_at: Optional[str]
+    progress: BulkAssignmentProgress
+    failures: list[BulkAssignmentFailuresItem]
+    impact: Optional[BulkAssignmentImpact]
+
+
 class PolicySetRollout(TypedDict):
     id: str
     version: str
@@ -1170,6 +1251,13 @@ Analytics = TypedDict(
         "audit": 'Optional[AnalyticsAudit]',
     },
 )
+
+
+class EventFeed(TypedDict):
+    events: list[Event]
+    cursor: str
+    more: bool
+    waiting_since: Optional[str]
 
 
 class UserActivityRecent(TypedDict):
@@ -1878,6 +1966,15 @@ class ListPolicyCustomersQuery(TypedDict):
     order: NotRequired[Literal["asc", "desc"]]
 
 
+class ListBulkAssignmentsQuery(TypedDict):
+    page: NotRequired[int]
+    limit: NotRequired[int]
+    sort: NotRequired[Literal["requested_at"]]
+    order: NotRequired[Literal["asc", "desc"]]
+    policy_id: NotRequired[str]
+    status: NotRequired[Literal["running", "finished", "cancelled", "failed"]]
+
+
 class ListPolicySetsQuery(TypedDict):
     page: NotRequired[int]
     limit: NotRequired[int]
@@ -1926,6 +2023,13 @@ ListEventsQuery = TypedDict(
         "cursor": 'NotRequired[str]',
     },
 )
+
+
+class GetEventFeedQuery(TypedDict):
+    after: NotRequired[str]
+    limit: NotRequired[int]
+    type: NotRequired[Literal["user.authenticated", "user.authentication_failed", "user.logged_out", "user.deleted", "session.revoked", "policy.violated", "policy.updated", "policy_set.published", "policy_set.rollout_started", "policy_set.rollout_changed", "policy_set.rollout_promoted", "policy_set.rollout_aborted", "customer.created", "customer.updated", "customer.suspended", "api_key.created", "api_key.revoked", "gateway.lost", "gateway.diverged", "gateway.lagging", "gateway.recovered", "authentication", "session", "policy", "policy_set", "customer", "api_key", "gateway"]]
+    customer_id: NotRequired[str]
 
 
 class ListUserActivityQuery(TypedDict):
@@ -2041,3 +2145,6 @@ AuditRecord = Union[DecisionRecord, OutcomeRecord, ChangeRecord, ShadowRecord, R
 
 
 NewPolicy = Union[NewAuthenticationPolicy, NewAuthorizationPolicy]
+
+
+CustomerSelection = Union[CustomerSelection1, CustomerSelection2, CustomerSelection3]

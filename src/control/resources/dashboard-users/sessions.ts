@@ -83,6 +83,12 @@ export function isOpenSession(
   return expiresAt > now && lastSeenAt.getTime() > now.getTime() - IDLE_MS;
 }
 
+/** Whether a session was not ended; one that nobody uses any more is removed later. */
+export async function isSignedIn(trx: Knex.Transaction, id: string): Promise<boolean> {
+  const row: unknown = await trx("dashboard_sessions").where({ id }).first("id");
+  return row !== undefined;
+}
+
 /** Locks a session and its user's role against changes until the transaction ends. */
 export async function lockSessionShared(
   trx: Knex.Transaction,

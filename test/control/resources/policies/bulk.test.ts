@@ -32,7 +32,12 @@ interface Bulk {
     readonly failed: number;
   };
   readonly failures: readonly { readonly customer_id: string; readonly code: string }[];
-  readonly impact: { readonly sessions: number; readonly refused: number; readonly customers: number } | null;
+  readonly impact: {
+    readonly sessions: number;
+    readonly complete: boolean;
+    readonly refused: number;
+    readonly customers: number;
+  } | null;
   readonly requested_by: object;
 }
 
@@ -73,6 +78,9 @@ describe("a policy for many customers", () => {
     (await send(control, "GET", `/bulk-assignments/${id}`, headers)).body.data as Bulk;
   const run = (units: Units = control.context.units, signal?: AbortSignal) =>
     runBulkAssignments({ ...control.context, units }, mayStillConfigure, signal);
+  /** As if so many ms later. */
+  const runLater = (ms: number) =>
+    runBulkAssignments({ ...control.context, clock: () => Date.now() + ms }, mayStillConfigure);
   const assigned = async (policyId: string) =>
     (await control.database
       .db("policy_assignments")
@@ -161,6 +169,7 @@ describe("a policy for many customers", () => {
       [customers[4], '["pwd"]'],
       [customers[4], '["mfa"]'],
       [customers[5], '["pwd"]'],
+      [customers[6], '["pwd"]'],
     ] as const) {
       const user = newId("user");
       await control.database.db("users").insert({
@@ -179,13 +188,18 @@ describe("a policy for many customers", () => {
         ...{ expires_at: alive, alive_until: alive },
       });
     }
+    // to one that has the policy nothing would change
+    await send(control, "POST", `/customers/${customers[6]}/policies`, headers, { policy_ids: [id] });
     const { id: bulk } = await begin(id, "preview", { all: true });
     await run();
     const { status, progress, impact } = await read(bulk);
-    assert.deepEqual([status, progress.changed], ["finished", 60]);
-    assert.deepEqual([impact?.sessions, impact?.refused, impact?.customers], [3, 2, 2]);
-    assert.deepEqual(await assigned(id), []);
-    assert.equal((await changes("policy.assigned")).length, 0);
+    assert.deepEqual([status, progress.changed], ["finished", 59]);
+    assert.deepEqual(
+      [impact?.sessions, impact?.complete, impact?.refused, impact?.customers],
+      [3, true, 2, 2],
+    );
+    assert.deepEqual(await assigned(id), [customers[6]]);
+    assert.equal((await changes("policy.assigned")).length, 1);
   });
 
   it("goes on where it was interrupted, and does nothing twice, whoever does it", async () => {
@@ -223,8 +237,67 @@ describe("a policy for many customers", () => {
     }
     assert.deepEqual(await assigned(id), []);
     const byOwner = await begin(id, "assign", { ids: [customers[0]] }, owner.headers);
+    assert.deepEqual(byOwner.requested_by, { kind: "dashboard_user", id: owner.id });
     await run();
     assert.equal((await read(byOwner.id)).status, "finished");
+    const signedOut = await begin(id, "unassign", { all: true }, owner.headers);
+    assert.equal((await send(control, "POST", "/dashboard/logout", owner.headers)).status, 200);
+    await run();
+    assert.equal((await read(signedOut.id)).status, "failed");
+    assert.deepEqual(await assigned(id), [customers[0]]);
+  });
+
+  it("is tried again where a batch fails, holds nobody up meanwhile, and ends in the end", async () => {
+    const { db } = control.database;
+    const [id, other] = [await policy(), await policy()];
+    const broken = [...customers].sort()[30];
+    await db.raw(
+      `create function fail() returns trigger language plpgsql as $$
+       begin if new.policy_id = '${id}' and new.customer_id = '${broken}' then raise 'no'; end if; return new; end $$`,
+    );
+    await db.raw(
+      "create trigger fail before insert on policy_assignments for each row execute function fail()",
+    );
+    try {
+      const { id: failing } = await begin(id, "assign", { all: true });
+      const { id: fine } = await begin(other, "assign", { all: true });
+      await run();
+      assert.equal((await read(fine)).status, "finished");
+      const { status, progress } = await read(failing);
+      assert.deepEqual([status, progress.done], ["running", 25]);
+      for (let attempt = 1; attempt < 12; attempt += 1) await runLater(attempt * 600_000);
+      const over = await read(failing);
+      assert.deepEqual([over.status, over.progress.done], ["failed", 25]);
+      assert.match(over.problem ?? "", /failed 10 times/);
+      assert.equal((await changes("policy.bulk_assignment_failed")).length, 1);
+    } finally {
+      await db.raw("drop trigger fail on policy_assignments");
+    }
+  });
+
+  it("takes customers of an instance whose clock is ahead, and waits for none that is locked", async () => {
+    const { db } = control.database;
+    const id = await policy();
+    const ahead = await makeCustomer(control, "ahead");
+    await db("customers")
+      .where({ id: ahead })
+      .update({ created_at: new Date(Date.now() + 5_000) });
+    const held = await db.transaction();
+    try {
+      await held("customers").where({ id: customers[0] }).forUpdate().first("id");
+      const { id: bulk, progress } = await begin(id, "assign", { ids: [customers[0], ahead] });
+      assert.equal(progress.total, 2);
+      await run();
+      assert.equal((await read(bulk)).status, "running");
+      await held.rollback();
+      await runLater(600_000);
+      assert.equal((await read(bulk)).status, "finished");
+      assert.deepEqual(await assigned(id), [customers[0], ahead].sort());
+    } finally {
+      if (!held.isCompleted()) await held.rollback();
+      await db("policy_assignments").where({ customer_id: ahead }).delete();
+      await db("customers").where({ id: ahead }).delete();
+    }
   });
 
   it("can be cancelled, and ends if the policy is deleted", async () => {
@@ -237,6 +310,11 @@ describe("a policy for many customers", () => {
     await run();
     const { status, problem } = await read(second.id);
     assert.deepEqual([status, problem], ["failed", "the policy was deleted"]);
+    assert.equal((await changes("policy.bulk_assignment_failed")).length, 1);
+    // what has ended stays as it is, and nothing else is recorded
+    await send(control, "POST", `/bulk-assignments/${second.id}/cancel`, headers);
+    assert.equal((await read(second.id)).status, "failed");
+    assert.equal((await changes("policy.bulk_assignment_cancelled")).length, 1);
     assert.equal((await read(first.id)).status, "cancelled");
     assert.deepEqual(await assigned(id), []);
     const list = await send(control, "GET", `/bulk-assignments?policy_id=${id}&status=failed`, headers);

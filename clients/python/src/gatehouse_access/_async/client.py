@@ -12,9 +12,11 @@ from .resources.analytics import AsyncAnalyticsReports
 from .resources.api_keys import AsyncApiKeys
 from .resources.audit import AsyncAudit
 from .resources.auth import AsyncAuth
+from .resources.bulk_assignments import AsyncBulkAssignments
 from .resources.clients import AsyncClients
 from .resources.customers import AsyncCustomers
 from .resources.erasures import AsyncErasures
+from .resources.events import AsyncEvents
 from .resources.gateway import AsyncGatewaySync
 from .resources.gateways import AsyncGateways
 from .resources.identity_providers import AsyncIdentityProviders
@@ -61,9 +63,11 @@ class AsyncGatehouse:
         self.api_keys = AsyncApiKeys(transport)
         self.audit = AsyncAudit(transport)
         self.auth = AsyncAuth(transport)
+        self.bulk_assignments = AsyncBulkAssignments(transport)
         self.clients = AsyncClients(transport)
         self.customers = AsyncCustomers(transport)
         self.erasures = AsyncErasures(transport)
+        self.events = AsyncEvents(transport)
         self.gateway = AsyncGatewaySync(transport)
         self.gateways = AsyncGateways(transport)
         self.identity_providers = AsyncIdentityProviders(transport)

@@ -13,9 +13,11 @@ from .resources.analytics import AnalyticsReports
 from .resources.api_keys import ApiKeys
 from .resources.audit import Audit
 from .resources.auth import Auth
+from .resources.bulk_assignments import BulkAssignments
 from .resources.clients import Clients
 from .resources.customers import Customers
 from .resources.erasures import Erasures
+from .resources.events import Events
 from .resources.gateway import GatewaySync
 from .resources.gateways import Gateways
 from .resources.identity_providers import IdentityProviders
@@ -62,9 +64,11 @@ class Gatehouse:
         self.api_keys = ApiKeys(transport)
         self.audit = Audit(transport)
         self.auth = Auth(transport)
+        self.bulk_assignments = BulkAssignments(transport)
         self.clients = Clients(transport)
         self.customers = Customers(transport)
         self.erasures = Erasures(transport)
+        self.events = Events(transport)
         self.gateway = GatewaySync(transport)
         self.gateways = Gateways(transport)
         self.identity_providers = IdentityProviders(transport)

@@ -1,28 +1,32 @@
 import type { Knex } from "knex";
+import { backoffMs } from "../../../../runtime/backoff.ts";
 import { lockCustomer } from "../../../tenancy/customers.ts";
 import type { ControlContext } from "../../../platform/context.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import { newId } from "../../../platform/ids.ts";
 import type { Actor } from "../../../platform/actor.ts";
-import type { NamedActor } from "../../../platform/named-actor.ts";
 import type { UnitOfWork } from "../../../platform/unit.ts";
 import { assignPolicies, unassignPolicy } from "../assignments.ts";
 import { impactOf } from "../impact.ts";
 import { POLICY_COLUMNS, type PolicyRow } from "../store.ts";
-import { selected, type BulkFailure, type BulkImpact, type BulkRow } from "./store.ts";
+import { selected, type BulkFailure, type BulkImpact, type BulkRow, type Requester } from "./store.ts";
 
 /** Customers of one transaction: whoever wants them, or the right to this, waits no longer than for these. */
 const BATCH = { assign: 25, unassign: 25, preview: 5 } as const;
 const MOST_FAILURES = 100;
 const MOST_EXAMPLES = 100;
 const KEPT_DAYS = 30;
+const LOCK_WAIT_MS = 1_000;
+/** With these pauses, about eight minutes. */
+const MOST_ATTEMPTS = 10;
+const RETRY = { firstMs: 1_000, longestMs: 300_000, jitter: [1, 1] } as const;
 
 const SYSTEM = { kind: "system", id: "bulk-assignment", name: "bulk assignment" } as const;
 
 type Dependencies = Pick<ControlContext, "db" | "units" | "clock" | "log">;
 
 /** Whether those who asked for something may still do it, and locks that until the transaction ends. */
-export type MayStill = (trx: Knex.Transaction, requester: NamedActor, now: Date) => Promise<boolean>;
+export type MayStill = (trx: Knex.Transaction, requester: Requester, now: Date) => Promise<boolean>;
 
 /** The whole ends, and what this batch has done is undone. */
 class Ends extends Error {}
@@ -33,25 +37,29 @@ export async function runBulkAssignments(
   mayStill: MayStill,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (signal?.aborted !== true && (await doSome(dependencies, mayStill)));
   const { db, clock } = dependencies;
   await db("bulk_assignments")
     .where("ended_at", "<", new Date(clock() - KEPT_DAYS * 86_400_000))
     .delete();
+  while (signal?.aborted !== true && (await doSome(dependencies, mayStill)));
 }
 
 /** One batch of one of them. @returns false where there is nothing left to do now */
-async function doSome({ db, units, clock, log }: Dependencies, mayStill: MayStill): Promise<boolean> {
+async function doSome(dependencies: Dependencies, mayStill: MayStill): Promise<boolean> {
+  const { db, units, clock } = dependencies;
   // without locks: each batch finds out again
   const next = await db("bulk_assignments")
     .whereNull("ended_at")
+    .whereRaw("coalesce(next_attempt_at <= ?, true)", [new Date(clock())])
     .orderByRaw("random()")
-    .first<BulkRow | undefined>("id", "requested_by");
+    .first<BulkRow | undefined>("id", "requested_by", "attempts");
   if (next === undefined) return false;
   const origin = { actor: actorOf(next.requested_by), requestId: newId("request"), clientIp: "" };
   try {
     return await units(origin, async (unit) => {
       const { trx, now } = unit;
+      // sign-ins of customers that are locked already must not wait for one that somebody else holds
+      await trx.raw(`set local lock_timeout to ${LOCK_WAIT_MS}`);
       const row = await trx("bulk_assignments")
         .where({ id: next.id })
         .whereNull("ended_at")
@@ -69,18 +77,45 @@ async function doSome({ db, units, clock, log }: Dependencies, mayStill: MayStil
       return true;
     });
   } catch (error) {
-    if (!(error instanceof Ends)) throw error;
-    log.warn({ bulk_assignment: next.id, problem: error.message }, "a bulk assignment has failed");
-    await end(db, next.id, new Date(clock()), error.message);
+    await noteFailure(dependencies, next, error);
     return true;
   }
 }
 
-async function end(db: Knex, id: string, now: Date, problem: string): Promise<void> {
-  await db("bulk_assignments")
-    .where({ id })
-    .whereNull("ended_at")
-    .update({ ended_at: now, outcome: "failed", problem });
+/** It ends, or is tried again later: the others go on. */
+async function noteFailure(
+  { db, units, clock, log }: Dependencies,
+  { id, attempts: before }: Pick<BulkRow, "id" | "attempts">,
+  error: unknown,
+): Promise<void> {
+  const attempts = before + 1;
+  const ends = error instanceof Ends || attempts >= MOST_ATTEMPTS;
+  log.warn({ err: error, bulk_assignment: id, attempts, ends }, "a bulk assignment has failed");
+  if (!ends) {
+    const next = new Date(clock() + backoffMs(attempts, RETRY));
+    await db("bulk_assignments")
+      .where({ id })
+      .whereNull("ended_at")
+      .update({ attempts, next_attempt_at: next });
+    return;
+  }
+  const problem =
+    error instanceof Ends ? error.message : `failed ${attempts} times in a row; see the control plane's log`;
+  await units({ actor: SYSTEM, requestId: newId("request"), clientIp: "" }, async (unit) => {
+    const [row] = await unit
+      .trx("bulk_assignments")
+      .where({ id })
+      .whereNull("ended_at")
+      .update({ ended_at: unit.now, outcome: "failed", problem })
+      .returning<BulkRow[]>("*");
+    if (row === undefined) return;
+    const { policy_id, action, changed, done, total } = row;
+    unit.record({
+      action: "policy.bulk_assignment_failed",
+      target: { type: "policy", id: policy_id },
+      after: { id, action, changed, done, total, problem },
+    });
+  });
 }
 
 async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
@@ -98,8 +133,8 @@ async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
   const failures: BulkFailure[] = [];
   for (const id of ids) {
     const has = await isAssigned(trx, row.policy_id, id);
-    if (row.action === "preview") impact = withImpact(impact, id, await impactOf(trx, policy, id, now));
     if (has === (row.action !== "unassign")) continue;
+    if (row.action === "preview") impact = withImpact(impact, id, await impactOf(trx, policy, id, now));
     const failure = row.action === "preview" ? undefined : await change(unit, row, id);
     if (failure === undefined) changed += 1;
     else failures.push({ customer_id: id, ...failure });
@@ -109,7 +144,7 @@ async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
     .where({ id: row.id })
     .update({
       ...{ done: row.done + ids.length, changed, failed: row.failed + failures.length },
-      position: ids.at(-1) ?? row.position,
+      ...{ position: ids.at(-1) ?? row.position, attempts: 0, next_attempt_at: null },
       failures: JSON.stringify([...row.failures, ...failures].slice(0, MOST_FAILURES)),
       impact: impact === null ? null : JSON.stringify(impact),
       ...(isOver && { ended_at: now, outcome: "finished" }),
@@ -152,9 +187,16 @@ async function change(
 function withImpact(
   sum: BulkImpact | null,
   customerId: string,
-  { sessions, refused, requirements }: Awaited<ReturnType<typeof impactOf>>,
+  { sessions, complete, refused, requirements }: Awaited<ReturnType<typeof impactOf>>,
 ): BulkImpact {
-  const before = sum ?? { sessions: 0, refused: refused === null ? null : 0, customers: 0, examples: [] };
+  const none = {
+    sessions: 0,
+    complete: true,
+    refused: refused === null ? null : 0,
+    customers: 0,
+    examples: [],
+  };
+  const before = sum ?? none;
   const examples =
     refused === null || refused === 0
       ? before.examples
@@ -163,6 +205,7 @@ function withImpact(
           .slice(0, MOST_EXAMPLES);
   return {
     sessions: before.sessions + sessions,
+    complete: before.complete && complete,
     refused: before.refused === null || refused === null ? null : before.refused + refused,
     customers: before.customers + (refused !== null && refused > 0 ? 1 : 0),
     examples,
@@ -170,7 +213,7 @@ function withImpact(
 }
 
 /** Who asked for it is who does it, in the audit trail of each customer. */
-function actorOf({ kind, id, name = "" }: NamedActor): Actor {
+function actorOf({ kind, id, name = "" }: Requester): Actor {
   if (kind === "api_key") return { kind, id, name, scope: "configuration" };
   if (kind === "dashboard_user") return { kind, id, name, role: "admin", sessionId: "" };
   return SYSTEM;

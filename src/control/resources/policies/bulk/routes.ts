@@ -1,3 +1,5 @@
+import type { Knex } from "knex";
+import type { Actor } from "../../../platform/actor.ts";
 import type { ControlContext } from "../../../platform/context.ts";
 import { ApiError, validationFailed } from "../../../platform/errors.ts";
 import { readPage } from "../../../platform/frame/list.ts";
@@ -6,8 +8,8 @@ import { newId } from "../../../platform/ids.ts";
 import { namedActor } from "../../../platform/named-actor.ts";
 import { requireActiveSet } from "../required-sets.ts";
 import { requirePolicy } from "../store.ts";
-import { bulk, bulkAnswer, bulkList, bulkPath, newBulk } from "./schemas.ts";
-import { requireBulk, selected, type BulkRow } from "./store.ts";
+import { bulk, bulkAnswer, bulkList, bulkPath, newBulk, type AnsweredRow } from "./schemas.ts";
+import { requireBulk, selected, timeOfSelection, type BulkRow, type Requester } from "./store.ts";
 
 /** They take turns: more only wait for each other. */
 const MOST_RUNNING = 20;
@@ -26,7 +28,7 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
       operation: "assignPolicyInBulk",
       summary: "Assign a policy to many customers",
       description:
-        "Or remove it, or count beforehand which open sessions it would refuse. Done in the background, a few customers at a time, each as by its own request: a customer that it fails for does not hold up the others. It stops if the key or account that asked for it loses the right to.",
+        "Or remove it, or count beforehand which open sessions it would refuse. Done in the background, a few customers at a time, each as by its own request: a customer that it fails for does not hold up the others. It stops if the key that asked for it is revoked, or the session of the dashboard is signed out.",
       permission: "configure",
       params: bulkPath,
       body: newBulk,
@@ -38,7 +40,7 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
         const policy = await requirePolicy(trx, params.id, undefined);
         const { action, customers } = body;
         if (action === "assign") await requireActiveSet(trx, policy.conditions);
-        const row = { selection: customers, requested_at: now };
+        const row = { selection: customers, requested_at: await timeOfSelection(trx, now) };
         if ("ids" in customers) requireAll(await selected(trx, row).pluck<string[]>("id"), customers.ids);
         const open = await trx("bulk_assignments")
           .whereNull("ended_at")
@@ -55,7 +57,7 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
           .insert({
             ...{ id, policy_id: policy.id, action, selection: JSON.stringify(customers) },
             requested_by: JSON.stringify(await requesterOf(trx, actor)),
-            ...{ requested_at: now, total: total.n },
+            ...{ requested_at: row.requested_at, total: total.n },
           })
           .returning<BulkRow[]>("*");
         if (inserted === undefined) throw new Error("the row was not returned");
@@ -79,12 +81,19 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
       answers: { 200: bulk.array() },
       paginated: true,
       read: async ({ query }) => {
-        const found = db("bulk_assignments");
+        // the ids that were named can be many
+        const found = db("bulk_assignments").select(
+          "*",
+          db.raw(
+            `case when jsonb_exists(selection, 'ids') then jsonb_build_object('ids', jsonb_array_length(selection -> 'ids'))
+             else selection end as selection`,
+          ),
+        );
         if (query.policy_id !== undefined) void found.where({ policy_id: query.policy_id });
         if (query.status === "running") void found.whereNull("ended_at");
         else if (query.status !== undefined) void found.where({ outcome: query.status });
         const columns = { id: "id", requested_at: "requested_at" };
-        const { rows, total } = await readPage<BulkRow>(found, query, columns);
+        const { rows, total } = await readPage<AnsweredRow>(found, query, columns);
         return page(rows.map(bulkAnswer), { ...query, total });
       },
     }),
@@ -113,16 +122,17 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
       errors: ["BULK_ASSIGNMENT_NOT_FOUND"],
       write: async ({ params }, unit) => {
         const { trx, now } = unit;
-        await trx("bulk_assignments")
+        const ended = await trx("bulk_assignments")
           .where({ id: params.id })
           .whereNull("ended_at")
           .update({ ended_at: now, outcome: "cancelled" });
         const row = await requireBulk(trx, params.id);
-        unit.record({
-          action: "policy.bulk_assignment_cancelled",
-          target: { type: "policy", id: row.policy_id },
-          after: { id: row.id, done: row.done, total: row.total },
-        });
+        if (ended > 0)
+          unit.record({
+            action: "policy.bulk_assignment_cancelled",
+            target: { type: "policy", id: row.policy_id },
+            after: { id: row.id, done: row.done, total: row.total },
+          });
         return ok(bulkAnswer(row));
       },
     }),
@@ -130,9 +140,10 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
 }
 
 /** The name of a person is not kept with it: it is read when it is written to the audit trail. */
-async function requesterOf(...[trx, actor]: Parameters<typeof namedActor>) {
+async function requesterOf(trx: Knex.Transaction, actor: Actor): Promise<Requester> {
   const { kind, id, name } = await namedActor(trx, actor);
-  return kind === "dashboard_user" ? { kind, id } : { kind, id, ...(name !== undefined && { name }) };
+  if (actor.kind === "dashboard_user") return { kind, id, session_id: actor.sessionId };
+  return { kind, id, ...(name !== undefined && { name }) };
 }
 
 function requireAll(found: readonly string[], ids: readonly string[]): void {

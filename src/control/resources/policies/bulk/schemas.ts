@@ -3,7 +3,7 @@ import { listQuery } from "../../../platform/frame/list.ts";
 import { actorReference, idOf, pathId, timestamp } from "../../../platform/frame/schemas.ts";
 import { CUSTOMER_STATUSES } from "../../../tenancy/customers.ts";
 import { VIOLATIONS } from "../schemas.ts";
-import { BULK_ACTIONS, BULK_OUTCOMES, type BulkRow } from "./store.ts";
+import { BULK_ACTIONS, BULK_OUTCOMES, type BulkRow, type Selection } from "./store.ts";
 
 /** Customers that one body names; more are selected by what they have in common. */
 const MOST_IDS = 10_000;
@@ -22,7 +22,8 @@ const selection = z
   ])
   .meta({
     id: "CustomerSelection",
-    description: "`ids`, `status` or `all`; customers that are created after the request are not among them.",
+    description:
+      "`ids`, `status` or `all`; customers that are created after the request are not among them. Those of a `status` have it when it is their turn.",
   });
 
 /** The body of POST /policies/{id}/assignments. */
@@ -66,6 +67,7 @@ export const bulk = z
     impact: z
       .object({
         sessions: count.describe("open sessions that were examined"),
+        complete: z.boolean().describe("false if a customer has more open sessions than are examined"),
         refused: count.nullable().describe("of these, refused by gateways; null for an authorization policy"),
         customers: count.describe("customers with such sessions"),
         examples: z
@@ -90,8 +92,13 @@ export const bulkList = listQuery(["requested_at"], {
   status: z.enum(STATUSES).optional(),
 });
 
+/** A row; one of a list has only the number of customers that were named. */
+export type AnsweredRow = Omit<BulkRow, "selection"> & {
+  readonly selection: Selection | { readonly ids: number };
+};
+
 /** As it is answered: of named customers, how many. */
-export function bulkAnswer(row: BulkRow): z.input<typeof bulk> {
+export function bulkAnswer(row: AnsweredRow): z.input<typeof bulk> {
   const {
     id,
     policy_id,
@@ -106,7 +113,8 @@ export function bulkAnswer(row: BulkRow): z.input<typeof bulk> {
   const { total, done, changed, failed, failures, impact } = row;
   return {
     ...{ id, policy_id, action, problem, requested_by, requested_at, ended_at },
-    customers: "ids" in chosen ? { ids: chosen.ids.length } : chosen,
+    customers:
+      "ids" in chosen ? { ids: typeof chosen.ids === "number" ? chosen.ids : chosen.ids.length } : chosen,
     status: outcome ?? "running",
     progress: { total, done, changed, failed },
     failures: [...failures],

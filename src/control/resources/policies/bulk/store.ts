@@ -7,7 +7,7 @@ export const BULK_ACTIONS = ["assign", "unassign", "preview"] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 export const BULK_OUTCOMES = ["finished", "cancelled", "failed"] as const;
 
-/** Which customers: these, or all that there were when it was asked for, or those of a status. */
+/** Which customers: these, or all that there were when it was asked for, or those of them that have a status when it is their turn. */
 export type Selection =
   { readonly ids: readonly string[] } | { readonly status: string } | { readonly all: true };
 
@@ -23,6 +23,8 @@ export interface BulkImpact {
   readonly sessions: number;
   /** `null` if the policy decides by request. */
   readonly refused: number | null;
+  /** False if a customer has more open sessions than are examined. */
+  readonly complete: boolean;
   /** Customers with sessions that would be refused. */
   readonly customers: number;
   readonly examples: readonly {
@@ -33,13 +35,16 @@ export interface BulkImpact {
   }[];
 }
 
+/** Who asked for it, and by which session of the dashboard: it ends with what permits it. */
+export type Requester = NamedActor & { readonly session_id?: string };
+
 /** A row of `bulk_assignments`. */
 export interface BulkRow {
   readonly id: string;
   readonly policy_id: string;
   readonly action: BulkAction;
   readonly selection: Selection;
-  readonly requested_by: NamedActor;
+  readonly requested_by: Requester;
   readonly requested_at: Date;
   /** Customers that were selected when it was asked for. */
   readonly total: number;
@@ -50,6 +55,9 @@ export interface BulkRow {
   readonly failed: number;
   readonly impact: BulkImpact | null;
   readonly position: string;
+  /** At the next batch that have failed. */
+  readonly attempts: number;
+  readonly next_attempt_at: Date | null;
   readonly ended_at: Date | null;
   readonly outcome: (typeof BULK_OUTCOMES)[number] | null;
   readonly problem: string | null;
@@ -64,6 +72,14 @@ export function selected(
   if ("ids" in selection) void query.whereRaw("id = any(?)", [[...selection.ids]]);
   if ("status" in selection) void query.where({ status: selection.status });
   return query;
+}
+
+/**
+ * The time as of which customers are selected: now, or when the last of them was created, if the clock of another instance is ahead.
+ */
+export async function timeOfSelection(trx: Knex.Transaction, now: Date): Promise<Date> {
+  const row = await trx("customers").max({ last: "created_at" }).first<{ last: Date | null }>();
+  return row.last !== null && row.last > now ? row.last : now;
 }
 
 /** @throws ApiError 404 */

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from ..._options import CallOptions
     from ...api import (
+        BulkAssignment,
+        NewBulkAssignment,
         AssignedPolicy,
         DeletedPolicy,
         ListCustomerPoliciesQuery,
@@ -74,6 +76,15 @@ class AsyncPolicies:
     async def assign(self, customer_id: str, body: PolicyAssignment, **options: Unpack[CallOptions]) -> Sequence[AssignedPolicy]:
         """Assign policies to a customer."""
         answer: Sequence[AssignedPolicy] = await self._transport.data("POST", path("/customers/{}/policies", customer_id), body=body, options=options)
+        return answer
+
+    async def assign_in_bulk(
+        self, policy_id: str, body: NewBulkAssignment, **options: Unpack[CallOptions]
+    ) -> BulkAssignment:
+        """Assign a policy to many customers. Its progress is in `bulk_assignments`."""
+        answer: BulkAssignment = await self._transport.data(
+            "POST", path("/policies/{}/assignments", policy_id), body=body, options=options
+        )
         return answer
 
     async def unassign(self, customer_id: str, policy_id: str, **options: Unpack[CallOptions]) -> PolicyUnassignment:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ..._options import CallOptions
     from ...api import (
+        BulkAssignment,
+        NewBulkAssignment,
         AssignedPolicy,
         DeletedPolicy,
         ListCustomerPoliciesQuery,
@@ -75,6 +77,15 @@ class Policies:
     def assign(self, customer_id: str, body: PolicyAssignment, **options: Unpack[CallOptions]) -> Sequence[AssignedPolicy]:
         """Assign policies to a customer."""
         answer: Sequence[AssignedPolicy] = self._transport.data("POST", path("/customers/{}/policies", customer_id), body=body, options=options)
+        return answer
+
+    def assign_in_bulk(
+        self, policy_id: str, body: NewBulkAssignment, **options: Unpack[CallOptions]
+    ) -> BulkAssignment:
+        """Assign a policy to many customers. Its progress is in `bulk_assignments`."""
+        answer: BulkAssignment = self._transport.data(
+            "POST", path("/policies/{}/assignments", policy_id), body=body, options=options
+        )
         return answer
 
     def unassign(self, customer_id: str, policy_id: str, **options: Unpack[CallOptions]) -> PolicyUnassignment:
