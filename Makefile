@@ -9,22 +9,23 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys control/sandbox/reset e2e/websocket/forgotten e2e/control-plane/three-gateways \
-	storage/embedded-postgres \
-	e2e/control-plane/kill e2e/control-plane/up-again e2e/control-plane/up control/whole-api/hostile-input \
-	e2e/processes/kill cli/services extauthz/worker-pool e2e/policies/explain-parity \
-	control/resources/policy-sets/routes e2e/policies/reload e2e/control-plane/two-instances \
-	e2e/control-plane/production e2e/control-plane/refused-key storage/postgres-users))
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys e2e/control-plane/up control/sandbox/reset \
+	control/whole-api/hostile-input cli/services e2e/control-plane/production control/resources/policy-sets/routes \
+	control/resources/policy-sets/rollouts e2e/control-plane/refused-key extauthz/worker-pool control/resources/policy-sets/folder \
+	e2e/control-plane/tls e2e/processes/settings e2e/policies/explain-parity e2e/policies/reload storage/postgres-users))
 # The tests that together run every statement of src/json, src/text, src/policy and src/request
 PURE_TESTS := $(shell find test/json test/text test/policy test/request test/names test/graphql test/decision -name '*.test.ts' | sort) \
 	test/reasons.test.ts $(sort $(wildcard test/cli/policy*.test.ts))
 # Foreign clients, servers and proxies: slow, so a target of their own
 CLIENT_TESTS := $(shell find test/clients test/deploy/run -name '*.test.ts' | sort)
-# A hundred versions under load, thousands of connections, kills, restarts: minutes each, so a target of their own
+# A hundred versions under load, thousands of connections, rollouts, partitions, kills, restarts: up to minutes each, so a target
+# of their own, the slowest first
 LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gateways e2e/websocket/forgotten e2e/control-plane/kill \
-	e2e/control-plane/up-again e2e/control-plane/backup e2e/policies/rollout-attacked e2e/policies/reload-storm \
+	e2e/control-plane/backup e2e/control-plane/up-again e2e/policies/rollout e2e/policies/shadow storage/embedded-postgres \
+	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
+	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
 	control/sandbox/moments))
-OTHER_TESTS := $(filter $(LONGEST),$(filter-out $(PURE_TESTS),$(LONGEST))) \
+OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
@@ -80,7 +81,7 @@ test-clients: install ## drive real clients, servers and proxies through the gat
 	@GROUP=clients $(MOCHA) $(CLIENT_TESTS)
 
 test-long: export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/compiled
-test-long: install ## load, kills and restarts: what takes minutes
+test-long: install ## what takes minutes: load, rollouts, partitions, kills, restarts
 	@mkdir -p coverage
 	@GROUP=long $(MOCHA) $(LONG_TESTS)
 

@@ -8,6 +8,7 @@ export async function up(trx: Knex.Transaction): Promise<void> {
       policy_id text not null,
       action text not null check (action in ('assign', 'unassign', 'preview')),
       selection jsonb not null,
+      ahead text[] not null default '{}',
       requested_by jsonb not null,
       requested_at timestamptz not null,
       total integer not null,
@@ -23,6 +24,8 @@ export async function up(trx: Knex.Transaction): Promise<void> {
       outcome text check (outcome in ('finished', 'cancelled', 'failed')),
       problem text
     );
+    comment on column bulk_assignments.ahead is
+      'customers that were there when it was asked for, and say that they were created later';
     comment on column bulk_assignments.position is 'the id of the last customer that was looked at';
     comment on column bulk_assignments.attempts is 'at the next batch that have failed';
     comment on column bulk_assignments.failures is 'the first of them, by customer';

@@ -19,7 +19,7 @@ export const mayStillConfigure: MayStill = async (trx, { kind, id, session_id: s
     );
   }
   await lockSessionShared(trx, { id, sessionId });
-  return (await isSignedIn(trx, sessionId)) && configures(await permissionsOf(trx, id));
+  return (await isSignedIn(trx, sessionId, now)) && configures(await permissionsOf(trx, id));
 };
 
 async function permissionsOf(trx: Knex.Transaction, userId: string): Promise<readonly Permission[]> {

@@ -5,6 +5,7 @@ import { errorCode } from "../runtime/error-code.ts";
 import { errorMessage } from "../text/index.ts";
 import { BACKUP, backupManifest, syncPath, writeDurably, type BackupManifest } from "./backup-files.ts";
 import { copyData, readListed } from "./restore-files.ts";
+import { isKeyMissing, placeKey } from "./restore-key.ts";
 import { startEmbeddedPostgres, type StorageLog } from "./embedded-postgres.ts";
 import { prepareBinaries } from "./postgres-binaries.ts";
 import { hasCluster } from "./postgres-cluster.ts";
@@ -34,17 +35,15 @@ export async function restore({
   log,
 }: RestoreOptions): Promise<BackupManifest> {
   const manifest = await readManifest(source);
-  if (await hasCluster(dataDirectory))
-    throw new Error(
-      `\`${resolve(dataDirectory)}\` has a database already: name another data directory, or move it away`,
-    );
+  await assertNoCluster(dataDirectory);
   const home = await openHome(dataDirectory, log);
   const { major } = await prepareBinaries(home, log);
   if (major !== manifest.postgres)
     throw new Error(
       `the backup is of PostgreSQL ${manifest.postgres}, but this is PostgreSQL ${major}: restore it with the version of Gatehouse that wrote it`,
     );
-  const key = manifest.encryption_key ? await missingKey(source, manifest, keyFile) : undefined;
+  const key = manifest.encryption_key ? await readListed(source, manifest, BACKUP.key) : undefined;
+  if (key !== undefined) await isKeyMissing(keyFile, key);
   const fresh = join(home.path, `cluster.${process.pid}.${randomBytes(4).toString("hex")}`);
   const cluster = join(home.path, "cluster");
   const { uid, gid } = home.user;
@@ -61,22 +60,41 @@ export async function restore({
     );
     await writeDurably(join(fresh, "passwords.json"), await readListed(source, manifest, BACKUP.passwords));
     await syncPath(fresh);
+    // copying takes minutes, in which a control plane may have started
+    await assertNoCluster(dataDirectory);
     // before the databases: a start between the two would make another one
-    if (key !== undefined) await writeDurably(keyFile, key);
+    const isOurKey = key !== undefined && (await placeKey(keyFile, key));
+    await rename(fresh, cluster).catch((error: unknown) => {
+      // a control plane has just started: with this key, which therefore stays
+      throw IN_USE.includes(errorCode(error)) ? hasDatabase(dataDirectory, error) : error;
+    });
     try {
-      await rename(fresh, cluster);
       await syncPath(home.path);
       await recover(dataDirectory, log);
     } catch (error) {
       await rename(cluster, fresh).catch(() => undefined);
       // another backup may have another one
-      if (key !== undefined) await rm(keyFile, { force: true });
+      if (isOurKey && !(await hasCluster(dataDirectory))) await rm(keyFile, { force: true });
       throw error;
     }
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
   return manifest;
+}
+
+/** What a folder says in place of which another one was to be put. */
+const IN_USE: readonly (string | undefined)[] = ["ENOTEMPTY", "EEXIST"];
+
+async function assertNoCluster(dataDirectory: string): Promise<void> {
+  if (await hasCluster(dataDirectory)) throw hasDatabase(dataDirectory);
+}
+
+function hasDatabase(dataDirectory: string, cause?: unknown): Error {
+  return new Error(
+    `\`${resolve(dataDirectory)}\` has a database already: name another data directory, or move it away`,
+    { cause },
+  );
 }
 
 /** Starts the server once, which replays the log up to the moment of the backup, and stops it. */
@@ -107,21 +125,4 @@ async function readManifest(source: string): Promise<BackupManifest> {
   } catch (error) {
     throw new Error(`\`${path}\` cannot be read by this version: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-/** @returns the key; `undefined` if it is there already */
-async function missingKey(
-  source: string,
-  manifest: BackupManifest,
-  keyFile: string,
-): Promise<Buffer | undefined> {
-  const key = await readListed(source, manifest, BACKUP.key);
-  const known = await readFile(keyFile).catch((error: unknown) => {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  });
-  if (known === undefined) return key;
-  if (!known.equals(key))
-    throw new Error(`\`${keyFile}\` is another encryption key than the backup's: move it away`);
-  return undefined;
 }

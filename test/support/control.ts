@@ -6,6 +6,7 @@ import type { Actor } from "../../src/control/platform/actor.ts";
 import type { BackgroundWork, ControlContext, ControlSettings } from "../../src/control/platform/context.ts";
 import { ApiError } from "../../src/control/platform/errors.ts";
 import type { Authenticator } from "../../src/control/platform/frame/authenticator.ts";
+import type { ExportLimits } from "../../src/control/platform/frame/export-turns.ts";
 import type { RateLimiter } from "../../src/control/platform/frame/rate-limiter.ts";
 import type { Route } from "../../src/control/platform/frame/route.ts";
 import { createApiServer } from "../../src/control/platform/frame/serve-on.ts";
@@ -79,6 +80,7 @@ export interface ControlOptions {
   readonly authenticator?: (context: ControlContext) => Authenticator;
   readonly limiter?: (context: ControlContext) => RateLimiter;
   readonly writers?: Partial<UnitWriters>;
+  readonly exportLimits?: ExportLimits;
   /** Of the secret box; two instances share it. */
   readonly masterKey?: Uint8Array;
   /** Open besides. */
@@ -144,6 +146,7 @@ export async function startControl(options: ControlOptions = {}): Promise<Runnin
       publicUrl: url,
       sessionCookie: cookieName(context.settings),
       trustedProxies: context.settings.trustedProxies,
+      exportLimits: options.exportLimits,
       beside: options.beside?.(context, { authenticator, limiter, ...shared }) ?? [],
     }),
   );

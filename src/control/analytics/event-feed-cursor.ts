@@ -14,7 +14,7 @@ const position = z.tuple([
   z.string(),
   /** The event's time, Unix ms: how long it is kept depends on it. */
   z.int(),
-  /** When it was looked at, Unix ms: everything before it was still there. */
+  /** When nothing that comes after it could be gone yet, Unix ms. */
   z.int(),
 ]);
 

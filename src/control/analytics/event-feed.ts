@@ -3,17 +3,12 @@ import { ApiError } from "../platform/errors.ts";
 import type { EventType } from "../platform/events.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { decodeCursor, encodeCursor, type FeedPosition } from "./event-feed-cursor.ts";
+import { isSameServer } from "./event-feed-generation.ts";
 import type { EventRow } from "./events.ts";
 import { keptSince } from "./records/partitions.ts";
 
 /** Events that one call looks at, so that a filter which few of them pass costs no more than none. */
 const LOOKED_AT = 5_000;
-/**
- * How much earlier than the event of a cursor a later one can be, Unix ms: transactions that last, clocks of instances that differ.
- * What is older by more is not searched.
- */
-const MOST_EARLIER_MS = 86_400_000;
-
 /** Before every event. */
 const START = { generation: 0, xid: "0", id: "", timestamp: 0 };
 
@@ -56,7 +51,8 @@ type FeedRow = EventRow & {
 };
 
 /** An event of this generation is settled if every transaction with a lower number has ended; of an earlier one, always. */
-const IS_SETTLED = `(feed_generation < (select generation from event_feed) or xid < pg_snapshot_xmin(pg_current_snapshot()))`;
+const IS_SETTLED =
+  "(feed_generation, xid) < ((select generation from event_feed), pg_snapshot_xmin(pg_current_snapshot()))";
 
 /**
  * Reads events in the order of the numbers of their transactions, up to the oldest one that has not ended yet. What is written
@@ -69,11 +65,12 @@ const IS_SETTLED = `(feed_generation < (select generation from event_feed) or xi
 export async function readFeed(source: FeedSource, request: FeedRequest): Promise<FeedPart> {
   const { db, box, now, keptMs } = source;
   const { limit, types, customer } = request;
-  if (request.after === "latest") return latest(source);
+  await requireSameServer(db);
+  if (request.after === "latest") return latest(source, customer);
   const kept = keptSince(now, keptMs);
   const after = request.after === undefined ? undefined : decodeCursor(box, request.after);
   if (after !== undefined) await requireKnown(db, after, kept);
-  const { generation, xid, id, timestamp } = after ?? START;
+  const { generation, xid, id } = after ?? START;
   const isFiltered = types !== undefined || customer !== undefined;
   const lookedAt = isFiltered ? LOOKED_AT : limit + 1;
   const { rows } = await db.raw<{ rows: FeedRow[] }>(
@@ -82,8 +79,7 @@ export async function readFeed(source: FeedSource, request: FeedRequest): Promis
          row_number() over (order by feed_generation, xid, id) as number
        from (
          select * from events
-         where xid is not null and "timestamp" >= :from
-           and (feed_generation, xid, id) > (:generation, cast(cast(:xid as text) as xid8), :id) and ${IS_SETTLED}
+         where xid is not null and (feed_generation, xid, id) > (:generation, cast(cast(:xid as text) as xid8), :id) and ${IS_SETTLED}
          order by feed_generation, xid, id limit :lookedAt
        ) as oldest
      ), judged as (
@@ -95,8 +91,7 @@ export async function readFeed(source: FeedSource, request: FeedRequest): Promis
      select * from judged where wanted or number = looked_at order by number limit :limit`,
     {
       ...{ generation, xid, id, lookedAt, limit: limit + 1 },
-      ...{ from: new Date(Math.max(0, timestamp - MOST_EARLIER_MS)), kept: new Date(kept) },
-      ...{ customer: customer ?? null, types: types === undefined ? null : [...types] },
+      ...{ kept: new Date(kept), customer: customer ?? null, types: types === undefined ? null : [...types] },
     },
   );
   const events = rows.filter(({ wanted }) => wanted).slice(0, limit);
@@ -105,34 +100,49 @@ export async function readFeed(source: FeedSource, request: FeedRequest): Promis
   const last = full ? events.at(-1) : rows.at(-1);
   const position = last === undefined ? (after ?? START) : positionOf(last);
   const more = full || (rows[0]?.looked_at ?? 0) === lookedAt;
-  return {
-    events,
-    cursor: encodeCursor(box, { ...position, seenAt: now }),
-    more,
-    waiting_since: more ? null : await waitingSince(db, now),
-  };
+  if (more) {
+    // what comes next is not younger, and may go before it is read
+    const seenAt = Math.min(now, position.timestamp);
+    return { events, cursor: encodeCursor(box, { ...position, seenAt }), more, waiting_since: null };
+  }
+  const waiting = await waitingSince(db, customer);
+  const seenAt = (waiting.all ?? new Date(now)).getTime();
+  return { events, cursor: encodeCursor(box, { ...position, seenAt }), more, waiting_since: waiting.own };
 }
 
 /** Nothing, and the cursor after everything that is settled. */
-async function latest({ db, box, now }: FeedSource): Promise<FeedPart> {
+async function latest({ db, box, now }: FeedSource, customer: string | undefined): Promise<FeedPart> {
+  const waiting = await waitingSince(db, customer);
   const { rows } = await db.raw<{ rows: FeedRow[] }>(
     `select *, feed_generation as generation, xid::text as position from events
      where xid is not null and ${IS_SETTLED} order by feed_generation desc, xid desc, id desc limit 1`,
   );
   const [last] = rows;
-  const cursor = encodeCursor(box, { ...(last === undefined ? START : positionOf(last)), seenAt: now });
-  return { events: [], cursor, more: false, waiting_since: await waitingSince(db, now) };
+  const at = last === undefined ? START : positionOf(last);
+  const cursor = encodeCursor(box, { ...at, seenAt: (waiting.all ?? new Date(now)).getTime() });
+  return { events: [], cursor, more: false, waiting_since: waiting.own };
 }
 
-async function waitingSince(db: Knex, now: number): Promise<Date | null> {
-  const { rows } = await db.raw<{ rows: { timestamp: Date }[] }>(
-    `select "timestamp" from events
-     where feed_generation = (select generation from event_feed) and xid >= pg_snapshot_xmin(pg_current_snapshot())
-       and "timestamp" >= :from
-     order by feed_generation, xid, id limit 1`,
-    { from: new Date(now - MOST_EARLIER_MS) },
+/** The times of the oldest events that are not settled: of all, and of the customer. */
+async function waitingSince(
+  db: Knex,
+  customer: string | undefined,
+): Promise<{ readonly all: Date | null; readonly own: Date | null }> {
+  const oldest = (condition: string) =>
+    `(select "timestamp" from events
+      where xid is not null and (feed_generation, xid) >= ((select generation from event_feed), pg_snapshot_xmin(pg_current_snapshot()))
+        and ${condition} order by feed_generation, xid, id limit 1)`;
+  const { rows } = await db.raw<{ rows: { all: Date | null; own: Date | null }[] }>(
+    `select ${oldest("true")} as all, ${oldest("(cast(:customer as text) is null or customer_id = :customer)")} as own`,
+    { customer: customer ?? null },
   );
-  return rows[0]?.timestamp ?? null;
+  return rows[0] ?? { all: null, own: null };
+}
+
+/** Where the database was put on another server meanwhile, the order of the feed is that of the next start. */
+async function requireSameServer(db: Knex): Promise<void> {
+  if (!(await isSameServer(db)))
+    throw new ApiError("SERVICE_UNAVAILABLE", { headers: { "retry-after": "30" } });
 }
 
 const positionOf = ({ generation, position, id, timestamp }: FeedRow) => ({

@@ -198,7 +198,8 @@ export class RolloutController {
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#set !== undefined) this.#decide({ set: undefined, step: 0, takenBack: undefined });
-      await this.#withdraw({ change: "stopped" });
+      // what the guard has decided before is not forgotten
+      await this.#withdraw(this.#withdrawal ?? { change: "stopped" });
     });
   }
 
@@ -271,23 +272,27 @@ export class RolloutController {
     const decided = { set: this.#set, step: this.#step, takenBack: this.#takenBack };
     this.#decide({ set, step, takenBack: undefined });
     if (before !== undefined && isSame(before, candidate)) {
-      this.#withdrawal = undefined;
-      // another course that begins with the same percentage
-      if (!isSamePlace) this.#since = this.#clock();
-      return;
+      if (this.#withdrawal === undefined) {
+        // another course that begins with the same percentage
+        if (!isSamePlace) this.#since = this.#clock();
+        return;
+      }
+    } else {
+      try {
+        await this.#dependencies.publish(candidate);
+      } catch (error) {
+        this.#decide(decided);
+        throw error;
+      }
     }
-    try {
-      await this.#dependencies.publish(candidate);
-    } catch (error) {
-      this.#decide(decided);
-      throw error;
-    }
-    this.#withdrawal = undefined;
-    if (before?.set.digest !== set.digest) this.#totals = NOTHING;
+    // it was decided, although it could not be published
+    if (this.#withdrawal !== undefined) this.#withdrawn(this.#withdrawal);
+    const replaced = this.#inForce;
+    if (replaced?.set.digest !== set.digest) this.#totals = NOTHING;
     this.#inForce = candidate;
     this.#since = this.#clock();
     this.#counts = [];
-    this.#note({ change: before === undefined ? "started" : "changed", set, mode, percentage });
+    this.#note({ change: replaced === undefined ? "started" : "changed", set, mode, percentage });
   }
 
   async #takeBack(set: Snapshot, { cause, detail }: Comparison & { outcome: "worse" }): Promise<void> {
@@ -298,11 +303,17 @@ export class RolloutController {
 
   /** What cannot be published is tried again: nobody would notice that the candidate is still in force. */
   async #withdraw(withdrawal: Withdrawal): Promise<void> {
-    const before = this.#inForce;
-    if (before === undefined) return;
+    if (this.#inForce === undefined) return;
     this.#withdrawal = withdrawal;
     await this.#dependencies.publish(null);
+    this.#withdrawn(withdrawal);
+  }
+
+  /** The candidate in force has ended: nothing, or another one, is in its place. */
+  #withdrawn(withdrawal: Withdrawal): void {
+    const before = this.#inForce;
     this.#withdrawal = undefined;
+    if (before === undefined) return;
     this.#inForce = undefined;
     this.#counts = [];
     this.#dependencies.metrics.rolloutGuard.reset();

@@ -14,6 +14,7 @@ from gatehouse_client.models import (
     CustomerPage,
     CustomerPatch,
     CustomerResponse,
+    CustomerResponseWithWarnings,
     Error,
     NewAuthenticationPolicy,
     NewCustomer,
@@ -26,7 +27,7 @@ url, key = sys.argv[1:]
 client = AuthenticatedClient(base_url=f"{url}/v1", token=key)
 
 created = create_customer.sync(client=client, body=NewCustomer(name="Generated", external_id="py-1"))
-assert isinstance(created, CustomerResponse), created
+assert isinstance(created, CustomerResponseWithWarnings), created
 id = created.data.id
 
 read = get_customer.sync_detailed(id, client=client)

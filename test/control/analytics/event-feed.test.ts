@@ -26,6 +26,8 @@ describe("the feed of events", () => {
 
   before(async () => {
     control = await startControl({ clock: () => now, routes: analyticsRoutes });
+    // the database is a copy of another
+    await renewFeedGeneration(control.database.db);
   });
   after(() => control.close());
   beforeEach(async () => {
@@ -77,6 +79,8 @@ describe("the feed of events", () => {
       await emit({ type: "api_key.created", data: {} });
       const { events, waiting_since: waiting } = await read({ after: cursor });
       assert.deepEqual([events, waiting], [[], new Date(now).toISOString()]);
+      const other = await read({}, { ...FULL_KEY, customerId: "cus_9" });
+      assert.equal(other.waiting_since, null);
     } finally {
       await slow.commit();
     }
@@ -164,7 +168,11 @@ describe("the feed of events", () => {
     const { box } = control.context;
     const at = decodeCursor(box, cursor);
     // an older database: what the cursor names is not there
-    for (const lost of [{ id: newId("event") }, { xid: String(BigInt(at.xid) + 300n) }, { generation: 2 }])
+    for (const lost of [
+      { id: newId("event") },
+      { xid: String(BigInt(at.xid) + 300n) },
+      { generation: at.generation + 1 },
+    ])
       assert.deepEqual(await refusal({ after: encodeCursor(box, { ...at, ...lost }) }), [
         410,
         "CURSOR_EXPIRED",
@@ -177,6 +185,49 @@ describe("the feed of events", () => {
     await control.database.db("events").delete();
     assert.deepEqual((await read({ after: fresh })).events, []);
     assert.deepEqual(await refusal({ after: cursor }), [410, "CURSOR_EXPIRED"]);
+  });
+
+  it("says so to those who are behind, when events go before they are read", async () => {
+    for (let n = 0; n < 6; n += 1) {
+      now = START + (n * DAY_MS) / 2;
+      await emit(violation());
+    }
+    const { cursor, more } = await read({ limit: "1" });
+    assert.equal(more, true);
+    now = START + TEST_SETTINGS.retention.eventsMs + 2 * DAY_MS;
+    assert.deepEqual(await refusal({ after: cursor }), [410, "CURSOR_EXPIRED"]);
+  });
+
+  it("has events of any time, in the order in which they were written", async () => {
+    const id = (n: number) => `evt_${String(n).padStart(26, "0")}`;
+    const at = (days: number) => new Date(START + days * DAY_MS);
+    // as the sandbox's history, and instances whose clocks are days apart
+    await control.database.db.transaction((trx) =>
+      writeEvents(
+        trx,
+        [-1, -7, 2, -6, 0].map((days, n) => ({
+          ...{ id: id(n), type: "policy.violated", customerId: "cus_1", data: {} },
+          timestamp: at(days),
+        })),
+      ),
+    );
+    const seen: string[] = [];
+    for (let part = await read({ limit: "1" }); ; part = await read({ limit: "1", after: part.cursor })) {
+      seen.push(...part.events.map((event) => event.id));
+      if (!part.more) break;
+    }
+    assert.deepEqual(seen, [0, 1, 2, 3, 4].map(id));
+  });
+
+  it("is not read while the database is on another server than at the start", async () => {
+    const { db } = control.database;
+    const [server] = (await db("event_feed").pluck("server")) as [string];
+    await db("event_feed").update({ server: "another.1" });
+    try {
+      assert.deepEqual(await refusal({}), [503, "SERVICE_UNAVAILABLE"]);
+    } finally {
+      await db("event_feed").update({ server });
+    }
   });
 
   it("goes on after a logical restore, whose events have numbers of another server", async () => {

@@ -7,6 +7,13 @@ const AT_ONCE = 2;
 const MOST_WAITING = 20;
 /** Less than the time in which usual clients expect the first byte. */
 const LONGEST_WAIT_MS = 20_000;
+/** Longer than networks are interrupted for; two receivers that read nothing keep all others of their caller waiting. */
+const LONGEST_STALL_MS = 60_000;
+
+export interface ExportLimits {
+  /** How long a receiver may take nothing before its export is ended; ms. Default: a minute. */
+  readonly longestStallMs?: number;
+}
 
 /** An export may begin. */
 export interface ExportTurn {
@@ -19,16 +26,18 @@ export interface ExportTurn {
 export interface ExportTurns {
   /** @throws ApiError RATE_LIMIT_EXCEEDED if too many of the caller's exports run or wait */
   take(): Promise<ExportTurn>;
+  readonly longestStallMs: number;
 }
 
-export function createExportTurns(longestWaitMs = LONGEST_WAIT_MS): ExportTurns {
+export function createExportTurns({ longestStallMs = LONGEST_STALL_MS }: ExportLimits = {}): ExportTurns {
   const turns = new CallerTurns({
     atOnce: Number.POSITIVE_INFINITY,
     mostOfOne: AT_ONCE,
-    longestMs: longestWaitMs,
+    longestMs: LONGEST_WAIT_MS,
     mostWaiting: MOST_WAITING,
   });
   return {
+    longestStallMs,
     async take() {
       const caller = currentCaller();
       if (caller === undefined) throw new Error("an export has no caller");

@@ -14,6 +14,7 @@ import type { StoredResponse } from "./idempotency.ts";
 import type { Answer, Route } from "./route.ts";
 import { requestIdOf } from "./request-id.ts";
 import { sendSerialized } from "./serialized.ts";
+import { inPieces, StalledError, whileTaken } from "./while-taken.ts";
 
 type SendingContext = Pick<ControlContext, "clock" | "log">;
 interface SendingParts {
@@ -91,7 +92,7 @@ async function sendParts(
     const permitted = itemsForCaller(turn.caller, permittedParts(parts, authority));
     const first = await permitted.next();
     await forCaller(turn.caller, () =>
-      stream(begin(rest(first, permitted)), response, { authority, context }),
+      stream(begin(rest(first, permitted)), response, { authority, context, exports }),
     );
   } finally {
     turn.end();
@@ -107,16 +108,18 @@ async function* rest(first: IteratorResult<string>, others: AsyncGenerator<strin
 async function stream(
   texts: AsyncIterable<string>,
   response: Response,
-  { authority, context: { log } }: Pick<SendingParts, "authority" | "context">,
+  { authority, context: { log }, exports }: SendingParts,
 ): Promise<void> {
   const permission = whilePermitted(authority);
-  const { signal } = permission;
+  const taking = whileTaken(response, exports.longestStallMs);
+  const signal = AbortSignal.any([permission.signal, taking.signal]);
   try {
-    await pipeline(Readable.from(texts), response, { signal });
+    await pipeline(Readable.from(inPieces(texts)), response, { signal });
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const about = { request_id: requestIdOf(response) };
     if (isClientGone(error)) log.info(about, "the client disconnected during an export");
+    else if (error instanceof StalledError) log.info(about, "stopped an export: its receiver takes nothing");
     else if (error instanceof ApiError && error.status < 500)
       log.info({ ...about, code: error.code }, "stopped an export: the caller lost the permission");
     // the headers are sent: only closing the connection can show that it is incomplete
@@ -124,6 +127,7 @@ async function stream(
     response.destroy();
   } finally {
     permission.release();
+    taking.release();
   }
 }
 

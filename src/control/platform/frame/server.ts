@@ -9,7 +9,7 @@ import helmet from "helmet";
 import { ApiError } from "../errors.ts";
 import { asApiError } from "./as-api-error.ts";
 import { trustProxies } from "./client-address.ts";
-import { createExportTurns } from "./export-turns.ts";
+import { createExportTurns, type ExportLimits } from "./export-turns.ts";
 import { documentationRouter } from "./documentation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { noteRoute, observeCalls, type ObserveCall } from "./calls.ts";
@@ -26,6 +26,7 @@ export interface ServerOptions extends FrameParts {
   readonly trustedProxies: readonly string[];
   /** Hears of every request. Default: nobody. */
   readonly observe?: ObserveCall;
+  readonly exportLimits?: ExportLimits | undefined;
   /**
    * Handlers for paths outside `/v1`: `/.well-known`, `/oauth2`, the setup page, the sandbox's provider. They send
    * their own answers.
@@ -93,7 +94,7 @@ const notStored: RequestHandler = (_request, response, next) => {
 
 function apiRouter(options: ServerOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true });
-  const parts = { ...options, exports: createExportTurns() };
+  const parts = { ...options, exports: createExportTurns(options.exportLimits) };
   const methods = new Map<string, string[]>();
   for (const route of options.routes) {
     const path = expressPath(route.path);

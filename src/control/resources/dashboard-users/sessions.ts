@@ -83,9 +83,12 @@ export function isOpenSession(
   return expiresAt > now && lastSeenAt.getTime() > now.getTime() - IDLE_MS;
 }
 
-/** Whether a session was not ended; one that nobody uses any more is removed later. */
-export async function isSignedIn(trx: Knex.Transaction, id: string): Promise<boolean> {
-  const row: unknown = await trx("dashboard_sessions").where({ id }).first("id");
+/** Whether a session was not ended, and is not over. */
+export async function isSignedIn(trx: Knex.Transaction, id: string, now: Date): Promise<boolean> {
+  const row: unknown = await trx("dashboard_sessions")
+    .where({ id })
+    .where("expires_at", ">", now)
+    .first("id");
   return row !== undefined;
 }
 

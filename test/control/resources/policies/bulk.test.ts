@@ -5,6 +5,7 @@ import { newId } from "../../../../src/control/platform/ids.ts";
 import { revokeApiKey } from "../../../../src/control/resources/api-keys/store.ts";
 import { MAX_ASSIGNED } from "../../../../src/control/resources/policies/assignments.ts";
 import { runBulkAssignments } from "../../../../src/control/resources/policies/bulk/jobs.ts";
+import { openSession, type Bulk } from "../../support/bulk.ts";
 import type { RunningControl } from "../../../support/control.ts";
 import {
   bearer,
@@ -20,26 +21,6 @@ import { allRoutes } from "../../../../src/control/routes.ts";
 import { createGatewayFeed } from "../../../../src/control/gateway/feed.ts";
 
 const NONE = "bas_00000000000000000000000000";
-
-interface Bulk {
-  readonly id: string;
-  readonly status: string;
-  readonly problem: string | null;
-  readonly progress: {
-    readonly total: number;
-    readonly done: number;
-    readonly changed: number;
-    readonly failed: number;
-  };
-  readonly failures: readonly { readonly customer_id: string; readonly code: string }[];
-  readonly impact: {
-    readonly sessions: number;
-    readonly complete: boolean;
-    readonly refused: number;
-    readonly customers: number;
-  } | null;
-  readonly requested_by: object;
-}
 
 describe("a policy for many customers", () => {
   let control: RunningControl;
@@ -163,31 +144,13 @@ describe("a policy for many customers", () => {
 
   it("is previewed: whom it would lock out, and nothing changes", async () => {
     const id = await policy();
-    const at = new Date();
-    const alive = new Date(Date.now() + 1e7);
     for (const [customer, amr] of [
       [customers[4], '["pwd"]'],
       [customers[4], '["mfa"]'],
       [customers[5], '["pwd"]'],
       [customers[6], '["pwd"]'],
-    ] as const) {
-      const user = newId("user");
-      await control.database.db("users").insert({
-        ...{ id: user, customer_id: customer, issuer: "https://idp.example", subject: user, name: "U" },
-        ...{ status: "active", profile: "{}", attributes: "{}", created_at: at, updated_at: at, revision: 1 },
-      });
-      await control.database.db("sessions").insert({
-        ...{
-          id: newId("session"),
-          customer_id: customer,
-          user_id: user,
-          client_id: "key_1",
-          scope: "openid",
-        },
-        ...{ amr, ip_address: "192.0.2.7", user_agent: "t", created_at: at, last_used_at: at, auth_time: at },
-        ...{ expires_at: alive, alive_until: alive },
-      });
-    }
+    ] as const)
+      await openSession(control.database.db, customer!, amr);
     // to one that has the policy nothing would change
     await send(control, "POST", `/customers/${customers[6]}/policies`, headers, { policy_ids: [id] });
     const { id: bulk } = await begin(id, "preview", { all: true });
@@ -226,11 +189,12 @@ describe("a policy for many customers", () => {
     const admin = await makePerson(control, owner, "admin");
     const revoked = await begin(id, "assign", { all: true });
     const demoted = await begin(id, "assign", { all: true }, admin.headers);
+    const previewed = await begin(id, "preview", { all: true });
     await control.context.units(OPERATOR, (unit) => revokeApiKey(unit, key.row.id));
     await send(control, "PUT", `/dashboard/users/${admin.id}`, owner.headers, { role: "viewer" });
     await run();
     headers = bearer((await makeKey(control)).secret);
-    for (const { id: bulk } of [revoked, demoted]) {
+    for (const { id: bulk } of [revoked, demoted, previewed]) {
       const { status, problem, progress } = await read(bulk);
       assert.deepEqual([status, progress.changed], ["failed", 0]);
       assert.match(problem ?? "", /no longer has the right/);
@@ -287,6 +251,12 @@ describe("a policy for many customers", () => {
       await held("customers").where({ id: customers[0] }).forUpdate().first("id");
       const { id: bulk, progress } = await begin(id, "assign", { ids: [customers[0], ahead] });
       assert.equal(progress.total, 2);
+      // one that is created from now on is not among them, whatever its own time
+      const later = await makeCustomer(control, "later");
+      const all = await begin(await policy(), "assign", { all: true });
+      assert.equal(all.progress.total, 62);
+      await send(control, "POST", `/bulk-assignments/${all.id}/cancel`, headers);
+      await db("customers").where({ id: later }).delete();
       await run();
       assert.equal((await read(bulk)).status, "running");
       await held.rollback();
@@ -298,6 +268,44 @@ describe("a policy for many customers", () => {
       await db("policy_assignments").where({ customer_id: ahead }).delete();
       await db("customers").where({ id: ahead }).delete();
     }
+  });
+
+  it("looks again when it has the customer: what others did meanwhile is not its doing", async () => {
+    const { db } = control.database;
+    const [id, other] = [await policy(), await policy()];
+    const [first, second] = [customers[0]!, customers[1]!];
+    const held = await db.transaction();
+    const { id: bulk } = await begin(id, "assign", { ids: [first] });
+    const { id: ofStatus } = await begin(other, "assign", { status: "active" });
+    await held("customers").whereIn("id", [first, second]).orderBy("id").forUpdate().select("id");
+    const running = run();
+    await held("policy_assignments").insert({ customer_id: first, policy_id: id, assigned_at: new Date() });
+    await held("customers").where({ id: second }).update({ status: "suspended" });
+    await held.commit();
+    await running;
+    await runLater(600_000);
+    const { status, progress } = await read(bulk);
+    assert.deepEqual([status, progress.done, progress.changed], ["finished", 1, 0]);
+    assert.ok(!(await assigned(other)).includes(second));
+    assert.equal((await read(ofStatus)).status, "finished");
+    await db("customers").update({ status: "active" });
+  });
+
+  it("ends with the last customer, also of a whole number of batches, and keeps no ids", async () => {
+    const id = await policy();
+    const { id: bulk } = await begin(id, "assign", { ids: customers.slice(0, 25) });
+    const stop = new AbortController();
+    const once: Units = async (origin, work) => {
+      stop.abort();
+      return control.context.units(origin, work);
+    };
+    await run(once, stop.signal);
+    assert.equal((await read(bulk)).status, "finished");
+    assert.deepEqual(await control.database.db("bulk_assignments").where({ id: bulk }).pluck("selection"), [
+      { ids: 25 },
+    ]);
+    const list = await send(control, "GET", "/bulk-assignments", headers);
+    assert.deepEqual((list.body.data as { customers: object }[])[0]?.customers, { ids: 25 });
   });
 
   it("can be cancelled, and ends if the policy is deleted", async () => {

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 import { backoffMs } from "../../../../runtime/backoff.ts";
+import { errorCode } from "../../../../runtime/error-code.ts";
+import { isUnavailable } from "../../../../storage/index.ts";
 import { lockCustomer } from "../../../tenancy/customers.ts";
 import type { ControlContext } from "../../../platform/context.ts";
 import { ApiError } from "../../../platform/errors.ts";
@@ -7,9 +9,17 @@ import { newId } from "../../../platform/ids.ts";
 import type { Actor } from "../../../platform/actor.ts";
 import type { UnitOfWork } from "../../../platform/unit.ts";
 import { assignPolicies, unassignPolicy } from "../assignments.ts";
-import { impactOf } from "../impact.ts";
+import { impactOf, type PolicyImpact } from "../impact.ts";
 import { POLICY_COLUMNS, type PolicyRow } from "../store.ts";
-import { selected, type BulkFailure, type BulkImpact, type BulkRow, type Requester } from "./store.ts";
+import {
+  selected,
+  selectionAtEnd,
+  type BulkFailure,
+  type BulkImpact,
+  type BulkRow,
+  type Requester,
+  type Selection,
+} from "./store.ts";
 
 /** Customers of one transaction: whoever wants them, or the right to this, waits no longer than for these. */
 const BATCH = { assign: 25, unassign: 25, preview: 5 } as const;
@@ -17,6 +27,8 @@ const MOST_FAILURES = 100;
 const MOST_EXAMPLES = 100;
 const KEPT_DAYS = 30;
 const LOCK_WAIT_MS = 1_000;
+/** SQLSTATE: it waited for so long. */
+const LOCK_NOT_AVAILABLE = "55P03";
 /** With these pauses, about eight minutes. */
 const MOST_ATTEMPTS = 10;
 const RETRY = { firstMs: 1_000, longestMs: 300_000, jitter: [1, 1] } as const;
@@ -68,11 +80,10 @@ async function doSome(dependencies: Dependencies, mayStill: MayStill): Promise<b
         .first<BulkRow | undefined>();
       // it has just ended, or another instance is at it
       if (row === undefined) return false;
-      if (row.action !== "preview")
-        unit.beforeCommit(async () => {
-          if (!(await mayStill(trx, row.requested_by, now)))
-            throw new Ends("the key or account that asked for it no longer has the right to");
-        });
+      unit.beforeCommit(async () => {
+        if (!(await mayStill(trx, row.requested_by, now)))
+          throw new Ends("the key or account that asked for it no longer has the right to");
+      });
       await advance(unit, row);
       return true;
     });
@@ -88,11 +99,13 @@ async function noteFailure(
   { id, attempts: before }: Pick<BulkRow, "id" | "attempts">,
   error: unknown,
 ): Promise<void> {
-  const attempts = before + 1;
+  // that is others' work, or the database's: it says nothing about this
+  const isWait = isUnavailable(error) || errorCode(error) === LOCK_NOT_AVAILABLE;
+  const attempts = isWait ? before : before + 1;
   const ends = error instanceof Ends || attempts >= MOST_ATTEMPTS;
   log.warn({ err: error, bulk_assignment: id, attempts, ends }, "a bulk assignment has failed");
   if (!ends) {
-    const next = new Date(clock() + backoffMs(attempts, RETRY));
+    const next = new Date(clock() + backoffMs(Math.max(1, attempts), RETRY));
     await db("bulk_assignments")
       .where({ id })
       .whereNull("ended_at")
@@ -106,14 +119,14 @@ async function noteFailure(
       .trx("bulk_assignments")
       .where({ id })
       .whereNull("ended_at")
-      .update({ ended_at: unit.now, outcome: "failed", problem })
+      .update({ ended_at: unit.now, outcome: "failed", problem, selection: selectionAtEnd(db) })
       .returning<BulkRow[]>("*");
     if (row === undefined) return;
-    const { policy_id, action, changed, done, total } = row;
+    const { policy_id, action, changed, failed, done, total } = row;
     unit.record({
       action: "policy.bulk_assignment_failed",
       target: { type: "policy", id: policy_id },
-      after: { id, action, changed, done, total, problem },
+      after: { id, action, changed, failed, done, total, problem },
     });
   });
 }
@@ -124,22 +137,29 @@ async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
     .where({ id: row.policy_id })
     .first<PolicyRow | undefined>(...POLICY_COLUMNS);
   if (policy === undefined) throw new Ends("the policy was deleted");
-  const ids = await selected(trx, row)
+  const { selection } = row;
+  if ("ids" in selection && typeof selection.ids === "number") throw new Error("it has ended");
+  const open = { ...row, selection: selection as Selection };
+  const found = await selected(trx, open)
     .where("id", ">", row.position)
     .orderBy("id")
-    .limit(BATCH[row.action])
+    .limit(BATCH[row.action] + 1)
     .pluck<string[]>("id");
+  const ids = found.slice(0, BATCH[row.action]);
   let { changed, impact } = row;
   const failures: BulkFailure[] = [];
   for (const id of ids) {
-    const has = await isAssigned(trx, row.policy_id, id);
-    if (has === (row.action !== "unassign")) continue;
-    if (row.action === "preview") impact = withImpact(impact, id, await impactOf(trx, policy, id, now));
-    const failure = row.action === "preview" ? undefined : await change(unit, row, id);
-    if (failure === undefined) changed += 1;
-    else failures.push({ customer_id: id, ...failure });
+    const result =
+      row.action === "preview" ? await preview(trx, policy, id, now) : await change(unit, open, id);
+    if (result === "as it is") continue;
+    if (result === "changed") changed += 1;
+    else if ("code" in result) failures.push({ customer_id: id, ...result });
+    else {
+      changed += 1;
+      impact = withImpact(impact, id, result);
+    }
   }
-  const isOver = ids.length < BATCH[row.action];
+  const isOver = found.length === ids.length;
   await trx("bulk_assignments")
     .where({ id: row.id })
     .update({
@@ -147,13 +167,16 @@ async function advance(unit: UnitOfWork, row: BulkRow): Promise<void> {
       ...{ position: ids.at(-1) ?? row.position, attempts: 0, next_attempt_at: null },
       failures: JSON.stringify([...row.failures, ...failures].slice(0, MOST_FAILURES)),
       impact: impact === null ? null : JSON.stringify(impact),
-      ...(isOver && { ended_at: now, outcome: "finished" }),
+      ...(isOver && { ended_at: now, outcome: "finished", selection: selectionAtEnd(trx) }),
     });
   if (isOver)
     unit.record({
       action: "policy.bulk_assignment_finished",
       target: { type: "policy", id: row.policy_id },
-      after: { id: row.id, action: row.action, changed, failed: row.failed + failures.length },
+      after: {
+        ...{ id: row.id, action: row.action, changed, failed: row.failed + failures.length },
+        ...{ done: row.done + ids.length, total: row.total },
+      },
     });
 }
 
@@ -164,20 +187,35 @@ async function isAssigned(trx: Knex, policyId: string, customerId: string): Prom
   return found !== undefined;
 }
 
-/** As the request for this customer alone. Its refusals come before it writes. @returns why it was refused */
+/** What assigning would do to the customer's open sessions. */
+async function preview(
+  trx: Knex,
+  policy: PolicyRow,
+  customerId: string,
+  now: Date,
+): Promise<"as it is" | PolicyImpact> {
+  return (await isAssigned(trx, policy.id, customerId)) ? "as it is" : impactOf(trx, policy, customerId, now);
+}
+
+/**
+ * As the request for this customer alone, which waits for others first, and then looks. Its refusals come before it writes.
+ *
+ * @returns what it did, or why it was refused
+ */
 async function change(
   unit: UnitOfWork,
-  { action, policy_id }: BulkRow,
+  { action, policy_id, selection }: Pick<BulkRow, "action" | "policy_id"> & { readonly selection: Selection },
   customerId: string,
-): Promise<Omit<BulkFailure, "customer_id"> | undefined> {
+): Promise<"as it is" | "changed" | Omit<BulkFailure, "customer_id">> {
   try {
     const customer = await lockCustomer(unit.trx, SYSTEM, customerId);
+    if ("status" in selection && customer.status !== selection.status) return "as it is";
+    if ((await isAssigned(unit.trx, policy_id, customerId)) === (action === "assign")) return "as it is";
     if (action === "assign") await assignPolicies(unit, customer, [policy_id]);
     else await unassignPolicy(unit, customer, policy_id);
-    return undefined;
+    return "changed";
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    // deleted since the batch has begun
     const policy: unknown = await unit.trx("policies").where({ id: policy_id }).first("id");
     if (policy === undefined) throw new Ends("the policy was deleted");
     return { code: error.code, message: error.message };
@@ -187,7 +225,7 @@ async function change(
 function withImpact(
   sum: BulkImpact | null,
   customerId: string,
-  { sessions, complete, refused, requirements }: Awaited<ReturnType<typeof impactOf>>,
+  { sessions, complete, refused, requirements }: PolicyImpact,
 ): BulkImpact {
   const none = {
     sessions: 0,

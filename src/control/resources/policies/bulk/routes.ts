@@ -8,8 +8,15 @@ import { newId } from "../../../platform/ids.ts";
 import { namedActor } from "../../../platform/named-actor.ts";
 import { requireActiveSet } from "../required-sets.ts";
 import { requirePolicy } from "../store.ts";
-import { bulk, bulkAnswer, bulkList, bulkPath, newBulk, type AnsweredRow } from "./schemas.ts";
-import { requireBulk, selected, timeOfSelection, type BulkRow, type Requester } from "./store.ts";
+import { bulk, bulkAnswer, bulkList, bulkPath, newBulk } from "./schemas.ts";
+import {
+  customersAhead,
+  requireBulk,
+  selected,
+  selectionAtEnd,
+  type BulkRow,
+  type Requester,
+} from "./store.ts";
 
 /** They take turns: more only wait for each other. */
 const MOST_RUNNING = 20;
@@ -40,7 +47,7 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
         const policy = await requirePolicy(trx, params.id, undefined);
         const { action, customers } = body;
         if (action === "assign") await requireActiveSet(trx, policy.conditions);
-        const row = { selection: customers, requested_at: await timeOfSelection(trx, now) };
+        const row = { selection: customers, requested_at: now, ahead: await customersAhead(trx, now) };
         if ("ids" in customers) requireAll(await selected(trx, row).pluck<string[]>("id"), customers.ids);
         const open = await trx("bulk_assignments")
           .whereNull("ended_at")
@@ -57,7 +64,7 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
           .insert({
             ...{ id, policy_id: policy.id, action, selection: JSON.stringify(customers) },
             requested_by: JSON.stringify(await requesterOf(trx, actor)),
-            ...{ requested_at: row.requested_at, total: total.n },
+            ...{ requested_at: now, ahead: row.ahead, total: total.n },
           })
           .returning<BulkRow[]>("*");
         if (inserted === undefined) throw new Error("the row was not returned");
@@ -83,17 +90,25 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
       read: async ({ query }) => {
         // the ids that were named can be many
         const found = db("bulk_assignments").select(
-          "*",
-          db.raw(
-            `case when jsonb_exists(selection, 'ids') then jsonb_build_object('ids', jsonb_array_length(selection -> 'ids'))
-             else selection end as selection`,
-          ),
+          ...[
+            "id",
+            "policy_id",
+            "action",
+            "requested_by",
+            "requested_at",
+            "total",
+            "done",
+            "changed",
+            "failures",
+          ],
+          ...["failed", "impact", "ended_at", "outcome", "problem"],
+          db.raw("? as selection", [selectionAtEnd(db)]),
         );
         if (query.policy_id !== undefined) void found.where({ policy_id: query.policy_id });
         if (query.status === "running") void found.whereNull("ended_at");
         else if (query.status !== undefined) void found.where({ outcome: query.status });
         const columns = { id: "id", requested_at: "requested_at" };
-        const { rows, total } = await readPage<AnsweredRow>(found, query, columns);
+        const { rows, total } = await readPage<BulkRow>(found, query, columns);
         return page(rows.map(bulkAnswer), { ...query, total });
       },
     }),
@@ -125,13 +140,13 @@ export function bulkRoutes({ db }: ControlContext): Route[] {
         const ended = await trx("bulk_assignments")
           .where({ id: params.id })
           .whereNull("ended_at")
-          .update({ ended_at: now, outcome: "cancelled" });
+          .update({ ended_at: now, outcome: "cancelled", selection: selectionAtEnd(trx) });
         const row = await requireBulk(trx, params.id);
         if (ended > 0)
           unit.record({
             action: "policy.bulk_assignment_cancelled",
             target: { type: "policy", id: row.policy_id },
-            after: { id: row.id, done: row.done, total: row.total },
+            after: { id: row.id, done: row.done, total: row.total, changed: row.changed },
           });
         return ok(bulkAnswer(row));
       },

@@ -3,7 +3,7 @@ import { listQuery } from "../../../platform/frame/list.ts";
 import { actorReference, idOf, pathId, timestamp } from "../../../platform/frame/schemas.ts";
 import { CUSTOMER_STATUSES } from "../../../tenancy/customers.ts";
 import { VIOLATIONS } from "../schemas.ts";
-import { BULK_ACTIONS, BULK_OUTCOMES, type BulkRow, type Selection } from "./store.ts";
+import { BULK_ACTIONS, BULK_OUTCOMES, type BulkRow } from "./store.ts";
 
 /** Customers that one body names; more are selected by what they have in common. */
 const MOST_IDS = 10_000;
@@ -92,13 +92,8 @@ export const bulkList = listQuery(["requested_at"], {
   status: z.enum(STATUSES).optional(),
 });
 
-/** A row; one of a list has only the number of customers that were named. */
-export type AnsweredRow = Omit<BulkRow, "selection"> & {
-  readonly selection: Selection | { readonly ids: number };
-};
-
 /** As it is answered: of named customers, how many. */
-export function bulkAnswer(row: AnsweredRow): z.input<typeof bulk> {
+export function bulkAnswer(row: BulkRow): z.input<typeof bulk> {
   const {
     id,
     policy_id,

@@ -7,6 +7,8 @@ export const BULK_ACTIONS = ["assign", "unassign", "preview"] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 export const BULK_OUTCOMES = ["finished", "cancelled", "failed"] as const;
 
+const MOST_AHEAD = 1_000;
+
 /** Which customers: these, or all that there were when it was asked for, or those of them that have a status when it is their turn. */
 export type Selection =
   { readonly ids: readonly string[] } | { readonly status: string } | { readonly all: true };
@@ -43,7 +45,10 @@ export interface BulkRow {
   readonly id: string;
   readonly policy_id: string;
   readonly action: BulkAction;
-  readonly selection: Selection;
+  /** Of one that has ended, only how many were named. */
+  readonly selection: Selection | { readonly ids: number };
+  /** Customers that were there when it was asked for, and say that they were created later. */
+  readonly ahead: readonly string[];
   readonly requested_by: Requester;
   readonly requested_at: Date;
   /** Customers that were selected when it was asked for. */
@@ -66,20 +71,23 @@ export interface BulkRow {
 /** The selected customers as of the request: those that are created later are not among them. */
 export function selected(
   db: Knex,
-  { selection, requested_at }: Pick<BulkRow, "selection" | "requested_at">,
+  {
+    selection,
+    requested_at,
+    ahead,
+  }: Pick<BulkRow, "requested_at" | "ahead"> & { readonly selection: Selection },
 ): Knex.QueryBuilder {
-  const query = db("customers").whereNull("deleted_at").where("created_at", "<=", requested_at);
+  const query = db("customers")
+    .whereNull("deleted_at")
+    .whereRaw("(created_at <= ? or id = any(?))", [requested_at, [...ahead]]);
   if ("ids" in selection) void query.whereRaw("id = any(?)", [[...selection.ids]]);
   if ("status" in selection) void query.where({ status: selection.status });
   return query;
 }
 
-/**
- * The time as of which customers are selected: now, or when the last of them was created, if the clock of another instance is ahead.
- */
-export async function timeOfSelection(trx: Knex.Transaction, now: Date): Promise<Date> {
-  const row = await trx("customers").max({ last: "created_at" }).first<{ last: Date | null }>();
-  return row.last !== null && row.last > now ? row.last : now;
+/** Customers that an instance has created whose clock is ahead. */
+export function customersAhead(trx: Knex.Transaction, now: Date): Promise<string[]> {
+  return trx("customers").where("created_at", ">", now).orderBy("id").limit(MOST_AHEAD).pluck<string[]>("id");
 }
 
 /** @throws ApiError 404 */
@@ -87,4 +95,12 @@ export async function requireBulk(db: Knex, id: string): Promise<BulkRow> {
   const row = await db("bulk_assignments").where({ id }).first<BulkRow | undefined>();
   if (row === undefined) throw new ApiError("BULK_ASSIGNMENT_NOT_FOUND", { details: { id } });
   return row;
+}
+
+/** The selection of one that ends: the ids have served their purpose, and there may be thousands. */
+export function selectionAtEnd(db: Knex): Knex.Raw {
+  return db.raw(
+    `case when jsonb_typeof(selection -> 'ids') = 'array'
+     then jsonb_build_object('ids', jsonb_array_length(selection -> 'ids')) else selection end`,
+  );
 }
