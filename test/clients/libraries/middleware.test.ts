@@ -102,6 +102,7 @@ describe("middleware of the client libraries", () => {
         name,
       );
     assert.deepEqual(found["websocket"], ["websocket.close"]);
+    assert.deepEqual(found["elsewhere"], [200, 401]);
   });
 
   it("without keys it says that it cannot tell, and lets nobody in", async () => {
