@@ -26,6 +26,7 @@ export const haproxy: Door<HaproxyMessage, HttpAnswer> = {
         scheme: flagOf(message, "tls") ? "https" : "http",
         address: addressOf(message),
         hopByHop: headers.filter(([name]) => HOP_BY_HOP.has(name)),
+        tellsHopByHop: true,
         tunnels: true,
       },
       NONE,

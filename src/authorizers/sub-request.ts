@@ -17,20 +17,16 @@ export interface Described extends Pick<RawRequest, "method" | "target" | "schem
   readonly address: string;
   /** The client's own headers of this connection, which a proxy does not pass on. */
   readonly hopByHop: RawRequest["headers"];
+  /** All of these are told, and not only `Connection` and `Upgrade`. */
+  readonly tellsHopByHop?: true;
   /** The proxy forwards any upgrade, not only WebSocket handshakes. */
   readonly tunnels?: true;
 }
 
+/** Headers of which a sub-request has its own, and that nobody tells in other words: whether the client sent them is not known. */
+const NOT_TOLD = new Set(["content-length", "transfer-encoding", "keep-alive", "te"]);
 /** Headers of the sub-request itself: the proxy sets them for each of its own connections. */
-const OWN = new Set([
-  "host",
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "keep-alive",
-  "te",
-  "upgrade",
-]);
+const OWN = new Set([...NOT_TOLD, "host", "connection", "upgrade"]);
 
 /**
  * @returns the value of a header that a proxy must send exactly once
@@ -51,7 +47,7 @@ export function once({ headers }: SubRequest, name: string): string {
  */
 export function checkOf(
   { headers }: SubRequest,
-  { address, hopByHop, tunnels, ...line }: Described,
+  { address, hopByHop, tellsHopByHop, tunnels, ...line }: Described,
   sources: ReadonlySet<string>,
   { deadline }: DoorCall,
 ): DecodedCheck {
@@ -66,6 +62,7 @@ export function checkOf(
       receivedAt: Date.now(),
       deadline,
       ...(traceparent !== undefined && traces.length === 1 && { traceparent }),
+      ...(tellsHopByHop !== true && { unknown: { headers: NOT_TOLD } }),
     },
     carries: DESCRIPTIONS.carries,
     overwrites: FORWARDING,

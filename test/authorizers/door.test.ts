@@ -159,6 +159,17 @@ policies:
         assert.equal(status, 403);
       });
 
+      it("does not know headers of which a sub-request has its own", async () => {
+        for (const header of ["content-length", "transfer-encoding", "te", "keep-alive"]) {
+          const policies = snapshotOf(
+            `policies: [{ resource: GET /x, condition: 'not exists(request.headers["${header}"])' }]`,
+          );
+          const { ask: decide, recorded } = serve(door, { policies });
+          await decide(ask("/x", []));
+          assert.deepEqual(await recorded(), ["DENY CONDITION_UNKNOWN"], header);
+        }
+      });
+
       it("denies what a client sends to be removed, or to look like another name", async () => {
         for (const [header, reason] of [
           [["x_user_id", "1"], "AMBIGUOUS_HEADERS"],
