@@ -55,6 +55,7 @@ export function createCheckReader({
       ...(isProxyProtocol(proxyProtocol) && { proxyProtocol }),
       ...(call.forwardedProto !== undefined && { forwardedProto: call.forwardedProto }),
       ...(traceparent !== undefined && { traceparent }),
+      ...(call.headersJoined && { unknown: { headers: severalPerhaps(call.request.headers) } }),
     };
     const { contextExtensions, streamId } = call;
     const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
@@ -72,4 +73,9 @@ export function createCheckReader({
 
 function isProxyProtocol(text: string | undefined): text is keyof typeof PROXY_PROTOCOL {
   return text === PROXY_PROTOCOL.http || text === PROXY_PROTOCOL.tcp;
+}
+
+/** Names of headers that may have been several, and were joined: which of them an application reads is not known. */
+function severalPerhaps(headers: AccessRequest["raw"]["headers"]): ReadonlySet<string> {
+  return new Set(headers.filter(([, value]) => value.includes(",")).map(([name]) => name));
 }

@@ -213,6 +213,10 @@ function describeProxy<Message, Answer>({
         ["upgrade", "POST", "websocket"],
         ["upgrade", "GET", "other"],
         ["Upgrade, HTTP2-Settings", "GET", "h2c"],
+        // what one header has at its end is not the beginning of the other
+        ["upgrade", "GET", "websocket ,"],
+        ["upgrade", "GET", "websocket x,"],
+        ["keep-alive", "GET", "websocket upgrade,"],
       ] as const) {
         assert.notEqual(
           await handshake(connection, method, upgrade),

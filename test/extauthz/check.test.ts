@@ -288,6 +288,21 @@ describe("extauthz: check", () => {
     }
   });
 
+  it("what an Envoy has joined may have been several headers: it is not known which counts", async () => {
+    const policies = `policies: [{ resource: GET /beta, condition: 'request.headers["x-env"] != "prod"' }]`;
+    const { ask, records } = checkOf({}, true, policies);
+    for (const value of ["dev", "prod, dev"])
+      await ask(
+        encode({
+          http: { method: "GET", path: "/beta", headers: { ":authority": "app.test", "x-env": value } },
+        }),
+      );
+    assert.deepEqual(
+      (await records()).map(({ reason }) => reason),
+      ["CONDITION_TRUE", "CONDITION_UNKNOWN"],
+    );
+  });
+
   it("warns once about an Envoy that joins headers", async () => {
     const { ask, warnings } = checkOf();
     const joined = encode({

@@ -9,8 +9,10 @@ export interface Identity {
   readonly claims: AccessTokenClaims;
 }
 
-export interface MiddlewareOptions {
+export interface MiddlewareOptions<R = never> {
   readonly verifier: TokenVerifier;
+  /** Where the token is, if it is not in `Authorization`, which is then not read. `undefined`: the request has none. */
+  readonly token?: (request: R) => string | undefined;
   /** Lets requests without a token pass, as nobody's. One with a token that is not valid is refused all the same. */
   readonly optional?: boolean;
 }
@@ -24,26 +26,38 @@ export interface Refusal {
 
 export type Authenticated = { readonly identity: Identity | undefined } | { readonly refusal: Refusal };
 
+/** The request, and the values of its header `Authorization`. */
+export interface Received<R> {
+  readonly request: R;
+  readonly authorization: readonly string[];
+}
+
 /**
  * Finds out who sends a request. Only the access token counts: the gateway's identity headers (`x-user-id`, ...) are not
  * signed, and anyone who reaches the application without the gateway can send them.
- *
- * @param authorization - the values of the header `Authorization`
  */
-export async function authenticate(
-  authorization: readonly string[],
-  { verifier, optional = false }: MiddlewareOptions,
+export async function authenticate<R>(
+  received: Received<R>,
+  { verifier, token: read, optional = false }: MiddlewareOptions<R>,
 ): Promise<Authenticated> {
-  const [value, ...more] = authorization;
-  if (value === undefined || value === "")
+  const token = read === undefined ? bearerOf(received.authorization) : read(received.request);
+  if (token === undefined || token === "")
     return optional ? { identity: undefined } : refusal("TOKEN_MISSING");
-  const token = /^Bearer +([\w.~+/=-]+)$/i.exec(value)?.[1];
-  if (token === undefined || more.length > 0) return refusal("TOKEN_MALFORMED");
+  if (token === MALFORMED) return refusal("TOKEN_MALFORMED");
   try {
     return { identity: identityOf(await verifier.verify(token)) };
   } catch (error) {
     return refusal(error instanceof TokenError ? error.code : "KEYS_UNAVAILABLE");
   }
+}
+
+const MALFORMED = Symbol("malformed");
+
+/** RFC 6750, section 2.1. */
+function bearerOf([value, ...more]: readonly string[]): string | typeof MALFORMED | undefined {
+  if (more.length > 0) return MALFORMED;
+  if (value === undefined || value === "") return undefined;
+  return /^Bearer +([\w.~+/=-]+)$/i.exec(value)?.[1] ?? MALFORMED;
 }
 
 function identityOf(claims: AccessTokenClaims): Identity {

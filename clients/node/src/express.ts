@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, type Identity, type MiddlewareOptions } from "./authenticate.ts";
+import { authorizationOf } from "./authorization.ts";
 
 export type { Identity, MiddlewareOptions } from "./authenticate.ts";
 
@@ -13,23 +14,29 @@ export interface WithIdentity {
  *
  * @example
  * app.use(requireIdentity({ verifier }));
- * app.get("/me", (request, response) => response.json({ id: request.gatehouse.id }));
+ * app.get("/me", (request, response) => response.json({ id: (request as WithIdentity).gatehouse?.id }));
  */
-export function requireIdentity(options: MiddlewareOptions) {
+export function requireIdentity<R extends IncomingMessage = IncomingMessage>(options: MiddlewareOptions<R>) {
   return async (
-    request: IncomingMessage & WithIdentity,
+    request: R & WithIdentity,
     response: ServerResponse,
     next: (error?: unknown) => void,
   ): Promise<void> => {
-    const result = await authenticate(request.headersDistinct["authorization"] ?? [], options);
-    if ("refusal" in result) {
-      const { status, headers, body } = result.refusal;
-      response
-        .writeHead(status, { ...headers, "content-type": "application/json" })
-        .end(JSON.stringify(body));
+    try {
+      const result = await authenticate({ request, authorization: authorizationOf(request) }, options);
+      if ("refusal" in result) {
+        const { status, headers, body } = result.refusal;
+        response
+          .writeHead(status, { ...headers, "content-type": "application/json" })
+          .end(JSON.stringify(body));
+        return;
+      }
+      request.gatehouse = result.identity;
+    } catch (error) {
+      // Express 4 ignores the promise
+      next(error);
       return;
     }
-    request.gatehouse = result.identity;
     next();
   };
 }

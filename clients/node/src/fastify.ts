@@ -1,10 +1,11 @@
-import type { IncomingMessage } from "node:http";
 import { authenticate, type Identity, type MiddlewareOptions } from "./authenticate.ts";
+import { authorizationOf, type IncomingRequest } from "./authorization.ts";
 
 export type { Identity, MiddlewareOptions } from "./authenticate.ts";
+export type { WithIdentity } from "./express.ts";
 
 interface Request {
-  readonly raw: IncomingMessage;
+  readonly raw: IncomingRequest;
   gatehouse?: Identity | undefined;
 }
 
@@ -27,12 +28,12 @@ interface Instance {
  */
 export function requireIdentity(
   instance: Instance,
-  options: MiddlewareOptions,
+  options: MiddlewareOptions<Request>,
   done: (error?: Error) => void,
 ): void {
   instance.decorateRequest("gatehouse");
   instance.addHook("onRequest", async (request, reply) => {
-    const result = await authenticate(request.raw.headersDistinct["authorization"] ?? [], options);
+    const result = await authenticate({ request, authorization: authorizationOf(request.raw) }, options);
     if ("refusal" in result) {
       const { status, headers, body } = result.refusal;
       return reply.code(status).headers(headers).send(body);

@@ -1,3 +1,4 @@
+import { checkNumber } from "./check.ts";
 import { ConfigurationError } from "./errors.ts";
 import { AnalyticsReports } from "./resources/analytics.ts";
 import { ApiKeys } from "./resources/api-keys.ts";
@@ -98,9 +99,9 @@ export class Gatehouse {
     const transport = new Transport({
       baseUrl: this.baseUrl,
       headers: { ...credentialsOf(options), "user-agent": `gatehouse-access-node/${VERSION}` },
-      timeoutMs: options.timeoutMs ?? 60_000,
-      attemptTimeoutMs: options.attemptTimeoutMs ?? 20_000,
-      maxRetries: options.maxRetries ?? 2,
+      timeoutMs: checkNumber("timeoutMs", options.timeoutMs ?? 60_000),
+      attemptTimeoutMs: checkNumber("attemptTimeoutMs", options.attemptTimeoutMs ?? 20_000),
+      maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2),
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     });
     this.#transport = transport;

@@ -18,11 +18,12 @@ interface Context {
  * @example
  * app.use(requireIdentity({ verifier }));
  */
-export function requireIdentity(options: MiddlewareOptions) {
+export function requireIdentity(options: MiddlewareOptions<Context>) {
   return async (context: Context, next: () => Promise<void>): Promise<Response | undefined> => {
     // repeated headers arrive joined by commas, which no token has
-    const authorization = context.req.header("authorization");
-    const result = await authenticate(authorization === undefined ? [] : [authorization], options);
+    const value = context.req.header("authorization");
+    const authorization = value === undefined ? [] : [value];
+    const result = await authenticate({ request: context, authorization }, options);
     if ("refusal" in result) {
       const { status, headers, body } = result.refusal;
       return Response.json(body, { status, headers });

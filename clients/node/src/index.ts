@@ -7,6 +7,7 @@ export type { ApiResponse, RateLimit } from "./response.ts";
 export {
   SignIn,
   SignInError,
+  UnverifiedTokensError,
   type FinishOptions,
   type SignedIn,
   type SignInProblem,

@@ -58,6 +58,14 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#first().then(resolved, rejected);
   }
 
+  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Page<T> | B> {
+    return this.#first().catch(rejected);
+  }
+
+  finally(done?: (() => void) | null): Promise<Page<T>> {
+    return this.#first().finally(done);
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }

@@ -3,7 +3,7 @@ import type { SignInRequest, Tokens } from "./api.ts";
 import { GatehouseError } from "./errors.ts";
 import type { Gatehouse } from "./gatehouse.ts";
 import type { CallOptions } from "./transport.ts";
-import { TokenVerifier, type AccessTokenClaims } from "./verify-token.ts";
+import { TokenError, TokenVerifier, type AccessTokenClaims } from "./verify-token.ts";
 
 /** Why a sign-in did not succeed. */
 export type SignInProblem = "STATE_MISSING" | "STATE_MISMATCH" | "REFUSED" | "CODE_MISSING";
@@ -17,6 +17,24 @@ export class SignInError extends GatehouseError {
     super(`sign-in failed: ${reason ?? code}`);
     this.code = code;
     this.reason = reason;
+  }
+}
+
+/**
+ * The control plane gave tokens, but the access token could not be verified. A code or refresh token is used up by then:
+ * whoever gets `KEYS_UNAVAILABLE` keeps `tokens`, and verifies the access token later.
+ */
+export class UnverifiedTokensError extends TokenError {
+  // private: loggers print the members of an error
+  readonly #tokens: Tokens;
+
+  constructor(tokens: Tokens, cause: TokenError) {
+    super(cause.code, { cause });
+    this.#tokens = tokens;
+  }
+
+  get tokens(): Tokens {
+    return this.#tokens;
   }
 }
 
@@ -62,6 +80,8 @@ export class SignIn {
    * Exchanges the code for tokens, and verifies the access token.
    *
    * @throws SignInError if the browser did not come from a sign-in that it started, or the sign-in was refused
+   * @throws TokenError if there are no keys, before the code is used
+   * @throws UnverifiedTokensError if the access token is not valid, or its key cannot be fetched
    */
   async finish({ callback, state, customerId, ...options }: FinishOptions): Promise<SignedIn> {
     const query = typeof callback === "string" ? queryOf(callback) : callback.searchParams;
@@ -73,16 +93,27 @@ export class SignIn {
     const code = query.get("code");
     if (code === null || code === "") throw new SignInError("CODE_MISSING");
     const body = { code, state, ...(customerId !== undefined && { customer_id: customerId }) };
-    return this.#verified(await this.#gatehouse.auth.exchange(body, options));
+    return this.#verified(() => this.#gatehouse.auth.exchange(body, options));
   }
 
-  /** A new pair of tokens. The old refresh token is used up. */
+  /**
+   * A new pair of tokens. The old refresh token is used up.
+   *
+   * @throws TokenError if there are no keys, before the refresh token is used
+   * @throws UnverifiedTokensError if the access token is not valid, or its key cannot be fetched
+   */
   async refresh(refreshToken: string, options?: CallOptions): Promise<SignedIn> {
-    return this.#verified(await this.#gatehouse.auth.refresh({ refresh_token: refreshToken }, options));
+    return this.#verified(() => this.#gatehouse.auth.refresh({ refresh_token: refreshToken }, options));
   }
 
-  async #verified(tokens: Tokens): Promise<SignedIn> {
-    return { tokens, claims: await this.#verifier.verify(tokens.access_token) };
+  async #verified(exchange: () => Promise<Tokens>): Promise<SignedIn> {
+    await this.#verifier.loadKeys();
+    const tokens = await exchange();
+    try {
+      return { tokens, claims: await this.#verifier.verify(tokens.access_token) };
+    } catch (error) {
+      throw error instanceof TokenError ? new UnverifiedTokensError(tokens, error) : error;
+    }
   }
 }
 

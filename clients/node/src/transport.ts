@@ -1,6 +1,8 @@
 import type { Pagination, Warning } from "./api.ts";
+import { checkNumber } from "./check.ts";
 import {
   apiError,
+  ConfigurationError,
   NetworkError,
   DeadlineExceededError,
   type ApiError,
@@ -19,8 +21,8 @@ export interface CallOptions {
   readonly maxRetries?: number | undefined;
   /** POST: the server carries out requests with one key once. Default: a new one for each call. */
   readonly idempotencyKey?: string | undefined;
-  /** The ETag that the resource must still have; else the call throws `PreconditionFailedError`. */
-  readonly ifMatch?: string | undefined;
+  /** The ETag that the resource must still have; else the call throws `PreconditionFailedError`. Not `undefined`. */
+  readonly ifMatch?: string;
   /** Is told about the response, an error response included. */
   readonly onResponse?: ((response: ApiResponse) => void) | undefined;
 }
@@ -77,8 +79,8 @@ export class Transport {
 
   async request<T>(request: ApiRequest): Promise<ApiAnswer<T>> {
     const { options = {} } = request;
-    const timeoutMs = options.timeoutMs ?? this.#settings.timeoutMs;
-    const maxRetries = options.maxRetries ?? this.#settings.maxRetries;
+    const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? this.#settings.timeoutMs);
+    const maxRetries = checkNumber("maxRetries", options.maxRetries ?? this.#settings.maxRetries);
     const deadline = Date.now() + timeoutMs;
     const late = () => new DeadlineExceededError(`no response within ${timeoutMs} ms`);
     const init = this.#init(request);
@@ -114,7 +116,14 @@ export class Transport {
     if (body !== undefined) headers["content-type"] = "application/json";
     // one key for all attempts, so that only one of them has an effect
     if (method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
-    if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
+    if ("ifMatch" in options) {
+      // an ETag that was not there: without the header, the call would overwrite what others changed
+      if (typeof options.ifMatch !== "string" || options.ifMatch === "")
+        throw new ConfigurationError(
+          "`ifMatch` must be an ETag; leave it out to change the resource regardless",
+        );
+      headers["if-match"] = options.ifMatch;
+    }
     if (ifNoneMatch !== undefined) headers["if-none-match"] = ifNoneMatch;
     // a redirect would carry the key to another address
     const init: RequestInit = { method, headers, redirect: "manual" };

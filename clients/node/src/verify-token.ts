@@ -1,4 +1,5 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
+import { checkNumber, checkText } from "./check.ts";
 import { GatehouseError } from "./errors.ts";
 import { KeySet } from "./key-set.ts";
 
@@ -53,7 +54,7 @@ export interface TokenVerifierOptions {
   readonly jwksUrl?: string;
   /** How long fetched keys are used. Default: 300,000. */
   readonly cacheMs?: number;
-  /** The least time between two requests for the keys, whatever tokens arrive. Default: 30,000. */
+  /** The least time between two requests for the keys, whatever tokens arrive; 1 to 2 s after one that failed. Default: 30,000. */
   readonly cooldownMs?: number;
   /** How far clocks may differ. Default: 5. */
   readonly clockToleranceSeconds?: number;
@@ -78,23 +79,34 @@ export class TokenVerifier {
   readonly #keys: KeySet<KeyObject>;
 
   constructor(options: TokenVerifierOptions) {
-    this.#issuer = options.issuer;
-    this.#audience = options.audience ?? "gatehouse";
-    this.#tolerance = options.clockToleranceSeconds ?? 5;
+    this.#issuer = checkText("issuer", options.issuer);
+    this.#audience = checkText("audience", options.audience ?? "gatehouse");
+    this.#tolerance = checkNumber("clockToleranceSeconds", options.clockToleranceSeconds ?? 5);
     this.#clock = options.clock ?? Date.now;
     this.#keys = new KeySet({
       url: options.jwksUrl ?? `${options.issuer.replace(/\/$/, "")}/.well-known/jwks.json`,
-      cacheMs: options.cacheMs ?? 300_000,
-      cooldownMs: options.cooldownMs ?? 30_000,
+      cacheMs: checkNumber("cacheMs", options.cacheMs ?? 300_000),
+      cooldownMs: checkNumber("cooldownMs", options.cooldownMs ?? 30_000),
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      clock: this.#clock,
+      // a clock that is set must neither keep keys for longer nor stop requests for them
+      clock: () => performance.now(),
       read: readKey,
     });
   }
 
+  /**
+   * Fetches the keys, unless it has them: what comes next then does not fail for want of keys.
+   *
+   * @throws TokenError
+   */
+  async loadKeys(): Promise<void> {
+    await this.#keys.load().catch(unavailable);
+  }
+
   /** @throws TokenError */
   async verify(token: string): Promise<AccessTokenClaims> {
-    const parts = token.split(".");
+    // callers without types may have none
+    const parts = typeof token === "string" ? token.split(".") : [];
     const [head = "", payload = "", signature = ""] = parts;
     if (parts.length !== 3 || token.length > MAX_LENGTH) throw new TokenError("TOKEN_MALFORMED");
     const header = readJson(head);
@@ -115,9 +127,7 @@ export class TokenVerifier {
 
   async #keyOf(kid: unknown): Promise<KeyObject> {
     if (typeof kid !== "string") throw new TokenError("TOKEN_KEY_UNKNOWN");
-    const key = await this.#keys.find(kid).catch((cause: unknown) => {
-      throw new TokenError("KEYS_UNAVAILABLE", { cause });
-    });
+    const key = await this.#keys.find(kid).catch(unavailable);
     if (key === undefined) throw new TokenError("TOKEN_KEY_UNKNOWN");
     return key;
   }
@@ -128,13 +138,22 @@ export class TokenVerifier {
     if (iss !== this.#issuer) throw new TokenError("TOKEN_ISSUER");
     const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
     if (!audiences.includes(this.#audience)) throw new TokenError("TOKEN_AUDIENCE");
-    if (typeof exp !== "number" || typeof iat !== "number" || typeof sub !== "string" || sub === "")
+    if (!isTime(exp) || !isTime(iat) || typeof sub !== "string" || sub === "")
       throw new TokenError("TOKEN_MALFORMED");
-    if (now >= exp + this.#tolerance) throw new TokenError("TOKEN_EXPIRED");
-    if (nbf !== undefined && (typeof nbf !== "number" || now < nbf - this.#tolerance))
+    if (!(now < exp + this.#tolerance)) throw new TokenError("TOKEN_EXPIRED");
+    if (nbf !== undefined && !(isTime(nbf) && now >= nbf - this.#tolerance))
       throw new TokenError("TOKEN_NOT_YET_VALID");
     return claims as unknown as AccessTokenClaims;
   }
+}
+
+function unavailable(cause: unknown): never {
+  throw new TokenError("KEYS_UNAVAILABLE", { cause });
+}
+
+/** `1e999` is JSON, and read as infinity. */
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
 }
 
 function decode(text: string): Buffer {

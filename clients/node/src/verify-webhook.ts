@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { checkNumber } from "./check.ts";
 import { ConfigurationError, GatehouseError } from "./errors.ts";
 import type { Event } from "./api.ts";
 
@@ -53,7 +54,8 @@ export interface WebhookDeliveryToVerify {
  * @throws WebhookVerificationError
  */
 export function verifyWebhook(delivery: WebhookDeliveryToVerify): WebhookEvent {
-  const { body, headers, toleranceSeconds = 300, now = Date.now() } = delivery;
+  const { body, headers, now = Date.now() } = delivery;
+  const tolerance = checkNumber("toleranceSeconds", delivery.toleranceSeconds ?? 300);
   const secrets = typeof delivery.secrets === "string" ? [delivery.secrets] : delivery.secrets;
   // an empty key is one that everybody knows
   if (secrets.length === 0 || secrets.some((secret) => secret === ""))
@@ -62,7 +64,7 @@ export function verifyWebhook(delivery: WebhookDeliveryToVerify): WebhookEvent {
   const timestamp = headerOf(headers, "webhook-timestamp");
   const signatures = headerOf(headers, "webhook-signature").split(" ");
   if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookVerificationError("TIMESTAMP_INVALID");
-  if (Math.abs(now / 1000 - Number(timestamp)) > toleranceSeconds)
+  if (!(Math.abs(now / 1000 - Number(timestamp)) <= tolerance))
     throw new WebhookVerificationError("TIMESTAMP_OUTSIDE_TOLERANCE");
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const expected = secrets.map((secret) =>

@@ -118,15 +118,21 @@ function callerOf({ type, id = "", properties }: Entity): NonNullable<DecodedChe
   };
 }
 
+/** @throws BadRequest for a customer that is neither an object nor `null`, which belongs to none */
 function whyUnenforceable(
-  { type, properties }: Entity,
+  { type, properties: { customer } }: Entity,
   { customers, subjects }: AuthzenSettings,
 ): string | undefined {
   if (type === ANONYMOUS) return undefined;
+  if (customer !== undefined && customer !== null && !isObject(customer))
+    throw new BadRequest(
+      "`subject.properties.customer` must be an object with the customer's `id`, or `null`",
+    );
   if (!subjects.includes(type)) return `subjects of the type \`${type}\` are not known`;
-  if (customers && properties["customer"] === undefined)
-    return "it is not known to which customer the subject belongs (`subject.properties.customer`)";
-  return undefined;
+  if (!customers || customer === null) return undefined;
+  const id = customer?.["id"];
+  if (typeof id === "string" && id !== "") return undefined;
+  return "it is not known to which customer the subject belongs (`subject.properties.customer`)";
 }
 
 function headersOf(value: JsonValue | undefined): RawRequest["headers"] | undefined {

@@ -1,8 +1,11 @@
 import {
+  createUpstreamHeaders,
   enforceable,
+  keepsHeaders,
   type DecisionPoint,
   type DoorCall,
   type ServingDependencies,
+  type UpstreamHeadersOptions,
 } from "../../decision/point/index.ts";
 import type { Snapshot } from "../../decision/policies/snapshot.ts";
 import type { JsonObject } from "../../json/index.ts";
@@ -45,7 +48,10 @@ export class NotListed extends Error {
   override readonly name = "NotListed";
 }
 
-export interface SearchDependencies extends Pick<ServingDependencies, "forgedHeaders"> {
+export interface SearchDependencies extends Pick<
+  ServingDependencies,
+  "forgedHeaders" | keyof UpstreamHeadersOptions
+> {
   /** Decides without any consequence: no candidate of a rollout is tried on what nobody has sent. */
   readonly trial: Pick<DecisionPoint, "decide">;
   /** The gateway's own policy set in force. */
@@ -68,16 +74,17 @@ interface Decided<Candidate> {
   readonly next_token: string;
 }
 
-export function createSearch(
-  settings: AuthzenSettings,
-  { trial, forgedHeaders, snapshot, listSubjects }: SearchDependencies,
-): Search {
+export function createSearch(settings: AuthzenSettings, dependencies: SearchDependencies): Search {
+  const { trial, forgedHeaders, snapshot, listSubjects } = dependencies;
+  const upstreamHeaders = createUpstreamHeaders(dependencies);
+
   async function verdictOn(tuple: Tuple, call: DoorCall): Promise<Verdict> {
     const check = checkOf(tuple, settings, call);
     if (forgedHeaders(check.access.raw.headers).length > 0) return "denied";
     const permitted = await trial.decide(check.access);
     const decision = permitted.verdict === "ALLOW" ? enforceable(permitted, check) : permitted;
-    if (decision.verdict === "ALLOW") return "permitted";
+    if (decision.verdict === "ALLOW")
+      return keepsHeaders(upstreamHeaders(decision, check), check) ? "denied" : "permitted";
     const { reason } = decision;
     const isUnknown = reason === "CONDITION_UNKNOWN" || REASONS[reason].status >= 500;
     return isUnknown || check.unenforceable !== undefined ? "unknown" : "denied";

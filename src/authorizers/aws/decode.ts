@@ -69,6 +69,8 @@ function ofToken({ token }: TokenEvent, { method, path }: MethodArn): Described 
 function ofRequest(event: RequestEvent, arn: MethodArn, { basePaths }: AwsSettings): Described {
   if (event.method !== arn.method) throw new Error("the event's method is not that of its ARN");
   const within = pathWithin(event, arn, basePaths);
+  // it was decoded: what comes behind it would be read as the query
+  if (event.form === "rest" && within.includes("?")) throw new Error("the event's path contains `?`");
   const query = queryOf(event.query);
   const { headers, unknown } = headersOf(event);
   const hosts = headers.flatMap(([name, value]) => (name === "host" ? [value] : []));

@@ -10,7 +10,7 @@ import { evaluateOperations } from "./evaluate-graphql.ts";
 import { evaluatePath } from "./evaluate-path.ts";
 import { evaluateResponses } from "./evaluate-responses.ts";
 import { planAnswer } from "./plan.ts";
-import { isWebsocketUpgrade, evaluateUpgrade } from "./evaluate-upgrade.ts";
+import { evaluateUpgrade, isWebsocketUpgrade, mayBeHandshake } from "./evaluate-upgrade.ts";
 import {
   byDefault,
   deny,
@@ -373,6 +373,9 @@ function evaluateRules(evaluation: EvaluationContext): PromiseOrValue<Decision> 
     if (endpoint === "case") return deny(draft, "AMBIGUOUS_CASE");
     // keep the facts, but evaluate them again
     const further = path === undefined ? evaluation : { ...evaluation, draft: path };
+    // the headers would say whether it is a handshake, which has its own rules
+    if (evaluation.access.unknown?.headers === "all" && mayBeHandshake(evaluation))
+      return deny(further.draft, "CONDITION_UNKNOWN");
     if (isWebsocketUpgrade(request))
       return asEndpoint(evaluateUpgrade(further, path, endpoint), evaluation, endpoint);
     if (endpoint === undefined) return withResponsePlan(further, path ?? byDefault(evaluation));

@@ -91,6 +91,13 @@ export function evaluateUpgrade(
   });
 }
 
+/** Whether a handshake with this method and path would be decided by rules for connections. */
+export function mayBeHandshake({ snapshot, request }: EvaluationContext): boolean {
+  return (
+    request.method === "GET" && snapshot.connections.match(request.method, request.segments).kind !== "none"
+  );
+}
+
 /** @returns why the handshake must be refused; `undefined` if it carries no operation */
 function carriesOperation({ request, draft }: EvaluationContext): Denial | undefined {
   const refused = refuseOperationIn(request);

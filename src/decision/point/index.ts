@@ -3,7 +3,7 @@ export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
 export { GIVEN_UP } from "./door.ts";
 export type { DecodedCheck, DoorAbilities, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
-export { enforceable } from "./enforceable.ts";
+export { enforceable, keepsHeaders } from "./enforceable.ts";
 export {
   createIdentifyConnection,
   type IdentifiedConnection,
@@ -14,4 +14,8 @@ export { nextDecisionId } from "./record.ts";
 export { findUnenforceable, type Unenforceable } from "./unenforceable-rules.ts";
 export { serveDoor, type ServingDependencies } from "./serve-door.ts";
 export type { UnknownParts } from "../types.ts";
-export type { HeaderChanges } from "./upstream-headers.ts";
+export {
+  createUpstreamHeaders,
+  type HeaderChanges,
+  type UpstreamHeadersOptions,
+} from "./upstream-headers.ts";

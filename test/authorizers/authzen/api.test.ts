@@ -142,6 +142,12 @@ describe("authorizers: the paths of the Authorization API", () => {
       ((await ask("/access/v1/search/action", forged)).json as { results: object[] }).results,
       [],
     );
+    // an application must not get it from a client, and an evaluation is denied for it
+    for (const name of ["x-real-ip", "true-client-ip", "x-user-token"]) {
+      const kept = { subject, resource, context: { headers: { [name]: "10.0.0.1" } } };
+      const { json } = await ask("/access/v1/search/action", kept);
+      assert.deepEqual((json as { results: object[] }).results, [], name);
+    }
     assert.deepEqual(await recorded(), []);
   });
 

@@ -121,6 +121,26 @@ describe("authorizers: the Authorization API", () => {
     }
   });
 
+  it("what may be a handshake is not decided as if it were none", async () => {
+    const policies = [
+      "policies: [{ resource: GET /**, condition: true }]",
+      'websocket_policies: [{ connection: { path: /ws, condition: user.role == "admin" } }]',
+    ].join("\n");
+    const about = async (id: string, context?: JsonObject) => {
+      const subject = { type: "user", id: "alice", properties: { role: "viewer" } };
+      const resource = { type: "route", id, properties: { query: "" } };
+      return (
+        await decide(policies, { subject, action: { name: "GET" }, resource, ...(context && { context }) })
+      ).recorded;
+    };
+    assert.deepEqual(await about("/ws"), ["DENY CONDITION_UNKNOWN"]);
+    assert.deepEqual(await about("/ws", { headers: {} }), ["ALLOW CONDITION_TRUE"]);
+    assert.deepEqual(await about("/ws", { headers: { upgrade: "websocket", connection: "upgrade" } }), [
+      "DENY CONDITION_FALSE",
+    ]);
+    assert.deepEqual(await about("/page"), ["ALLOW CONDITION_TRUE"]);
+  });
+
   it("with customers' own policies, who belongs to an unknown customer is not permitted", async () => {
     const about = (properties: JsonObject) =>
       decide(
@@ -135,5 +155,9 @@ describe("authorizers: the Authorization API", () => {
     assert.deepEqual((await about({})).recorded, ["DENY PLAN_NOT_ENFORCEABLE"]);
     assert.deepEqual((await about({ customer: null })).recorded, ["ALLOW CONDITION_TRUE"]);
     assert.deepEqual((await about({ customer: { id: "c-1" } })).recorded, ["ALLOW CONDITION_TRUE"]);
+    for (const customer of [{}, { name: "acme" }, { id: 7 }, { id: "" }, { id: null }])
+      assert.deepEqual((await about({ customer })).recorded, ["DENY PLAN_NOT_ENFORCEABLE"]);
+    for (const customer of ["acme", ["acme"], 7, false, ""])
+      await assert.rejects(about({ customer }), BadRequest, JSON.stringify(customer));
   });
 });

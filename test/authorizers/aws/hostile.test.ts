@@ -115,6 +115,8 @@ describe("authorizers: hostile requests through API Gateway", () => {
       rest({ methodArn: arnOf("GET", "/b") }),
       rest({ methodArn: arnOf("POST", "/a") }),
       rest({ path: "/prefix/a" }),
+      // decoded, while the ARN has `%3F`
+      rest({ path: "/q?q=1", methodArn: arnOf("GET", "/q%3Fq=1") }),
       rest({ multiValueHeaders: null }),
       rest({ multiValueHeaders: { host: "app.test" } }),
       rest({ multiValueQueryStringParameters: null }),

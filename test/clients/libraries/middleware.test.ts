@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { connect } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import express from "express";
+import express, { type NextFunction, type Request, type Response as ExpressResponse } from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { requireIdentity as forExpress, type WithIdentity } from "../../../clients/node/src/express.ts";
 import { requireIdentity as forFastify } from "../../../clients/node/src/fastify.ts";
 import { requireIdentity as forHono, type GatehouseVariables } from "../../../clients/node/src/hono.ts";
-import { TokenError, TokenVerifier } from "../../../clients/node/src/index.ts";
-import { serve } from "../support/applications.ts";
+import { TokenVerifier } from "../../../clients/node/src/index.ts";
+import { express4, serve } from "../support/applications.ts";
 import { pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 import { startTokenIssuer, type TokenIssuer } from "./support/token-issuer.ts";
 
@@ -21,11 +24,13 @@ type Answer = readonly [status: number, told: string, challenge: string | null];
 
 describe("middleware of the client libraries", () => {
   let issuer: TokenIssuer;
+  let verifier: TokenVerifier;
   /** What is sent as `Authorization`, and what is answered. */
   let cases: readonly (readonly [string | null, Answer])[];
 
   before(async () => {
     issuer = await startTokenIssuer();
+    verifier = new TokenVerifier({ issuer: issuer.url });
     const now = Math.floor(Date.now() / 1000);
     const good = await issuer.token();
     const [head = "", payload = "", signature = ""] = good.split(".");
@@ -97,6 +102,7 @@ describe("middleware of the client libraries", () => {
         name,
       );
     assert.deepEqual(found["websocket"], ["websocket.close"]);
+    assert.deepEqual(found["elsewhere"], [200, 401]);
   });
 
   it("without keys it says that it cannot tell, and lets nobody in", async () => {
@@ -112,34 +118,67 @@ describe("middleware of the client libraries", () => {
     assert.equal((await app.request("/me", { headers: { authorization: "Bearer x.y.z" } })).status, 401);
   });
 
-  it("keys are fetched for a new key id, but not again within the cooldown", async () => {
-    let now = Date.now();
-    const verifier = new TokenVerifier({ issuer: issuer.url, clock: () => now });
-    const before = issuer.asked();
+  it("two Authorization headers are refused, whichever is good", async () => {
+    const good = `Bearer ${await issuer.token()}`;
+    const app = express();
+    app.use(forExpress({ verifier, optional: true }));
+    app.get("/me", (_request, response) => {
+      response.json({});
+    });
+    const application = await serve(app);
+    for (const authorization of [
+      [good, good],
+      ["", good],
+      [good, ""],
+    ])
+      assert.equal(await statusOf(application.url, authorization), 401);
+    assert.equal(await statusOf(application.url, [good]), 200);
+    await application.close();
+  });
+
+  it("Express 4: an error of the application's own function is the application's to handle", async () => {
+    const app = express4();
+    const token = () => {
+      throw new Error("no cookies here");
+    };
+    app.use(forExpress({ verifier, token }));
+    app.use((error: Error, _request: Request, response: ExpressResponse, next: NextFunction) => {
+      if (response.headersSent) next(error);
+      response.status(500).json({ told: error.message });
+    });
+    const application = await serve(app);
+    const answer = await fetch(`${application.url}/me`);
+    assert.deepEqual([answer.status, await answer.json()], [500, { told: "no cookies here" }]);
+    await application.close();
+  });
+
+  it("Fastify: inject, and HTTP/2", async () => {
+    const good = `Bearer ${await issuer.token()}`;
+    const build = async (options: object) => {
+      const app = fastify(options);
+      await app.register(forFastify, { verifier });
+      app.get("/me", (request) => ({ id: (request as WithIdentity).gatehouse?.id }));
+      return app;
+    };
+    const app = await build({});
+    const injected = await app.inject({ url: "/me", headers: { authorization: good } });
+    assert.deepEqual([injected.statusCode, injected.json()], [200, { id: "usr_1" }]);
+    assert.equal((await app.inject({ url: "/me" })).statusCode, 401);
+    await app.close();
+    const overHttp2 = await build({ http2: true });
+    const url = await overHttp2.listen({ host: "127.0.0.1", port: 0 });
+    assert.equal(await statusOverHttp2(url, { authorization: good }), 200);
+    assert.equal(await statusOverHttp2(url, {}), 401);
+    await overHttp2.close();
+  });
+
+  it("a token can be elsewhere, and Authorization is then not read", async () => {
     const token = await issuer.token();
-    await Promise.all([verifier.verify(token), verifier.verify(token), verifier.verify(token)]);
-    assert.equal(issuer.asked() - before, 1);
-    await issuer.rotate();
-    const rotated = await issuer.token();
-    const unknown = (error: unknown) => error instanceof TokenError && error.code === "TOKEN_KEY_UNKNOWN";
-    for (let index = 0; index < 20; index += 1) await assert.rejects(verifier.verify(rotated), unknown);
-    assert.equal(issuer.asked() - before, 1);
-    now += 30_001;
-    await verifier.verify(rotated);
-    assert.equal(issuer.asked() - before, 2);
-    // while the issuer does not answer, the keys from before are used, for an hour
-    issuer.available = false;
-    now += 290_000;
-    now += 20_000;
-    const later = await issuer.token({ exp: Math.floor(now / 1000) + 9_000 });
-    await verifier.verify(later);
-    assert.equal(issuer.asked() - before, 3);
-    now += 3_700_000;
-    await assert.rejects(
-      verifier.verify(later),
-      (error) => error instanceof TokenError && error.code === "KEYS_UNAVAILABLE",
-    );
-    issuer.available = true;
+    const app = new Hono<{ Variables: GatehouseVariables }>();
+    app.use(forHono({ verifier, token: (context) => context.req.header("x-user-token") }));
+    app.get("/me", (context) => context.json({ id: context.get("gatehouse")?.id }));
+    assert.equal((await app.request("/me", { headers: { "x-user-token": token } })).status, 200);
+    assert.equal((await app.request("/me", { headers: { authorization: `Bearer ${token}` } })).status, 401);
   });
 
   async function check(send: (headers: Record<string, string>) => Promise<Response>): Promise<void> {
@@ -153,3 +192,23 @@ describe("middleware of the client libraries", () => {
     }
   }
 });
+
+/** Sends the header as often as there are values. */
+async function statusOf(url: string, authorization: readonly string[]): Promise<number | undefined> {
+  const request = get(`${url}/me`, {
+    headers: ["host", "app.example", ...authorization.flatMap((value) => ["authorization", value])],
+  });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+async function statusOverHttp2(url: string, headers: Readonly<Record<string, string>>): Promise<unknown> {
+  const session = connect(url);
+  const stream = session.request({ ":path": "/me", ...headers });
+  const [response] = (await once(stream, "response")) as [Record<string, unknown>];
+  stream.resume();
+  await once(stream, "close");
+  session.close();
+  return response[":status"];
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -80,6 +80,13 @@ describe("client libraries as packages", function () {
         return page.data[0];
       }`;
     for (const name of ["use.mts", "use.cts"]) await writeFile(join(project, name), code);
+    // the lines of the README for Express, as they are there
+    const readme = await readFile(join(CLIENTS, "node/README.md"), "utf8");
+    const lines = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1] ?? "";
+    assert.match(lines, /requireIdentity/);
+    const around = `import express from "express";\nimport { TokenVerifier } from "gatehouse-access";\nconst app = express();\n`;
+    await writeFile(join(project, "readme.mts"), around + lines);
+    await symlink(join(ROOT, "node_modules/@types"), join(project, "node_modules/@types"));
     const types = ["--types", "node", "--typeRoots", join(ROOT, "node_modules/@types")];
     const modules = ["--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
     const strict = [
@@ -96,6 +103,7 @@ describe("client libraries as packages", function () {
       ...types,
       "use.mts",
       "use.cts",
+      "readme.mts",
     ];
     assert.equal(await output(process.execPath, args, { cwd: project }), "");
   });

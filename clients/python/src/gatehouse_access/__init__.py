@@ -9,7 +9,7 @@ from ._async.tokens import AsyncTokenVerifier
 from ._options import CallOptions
 from ._response import ApiResponse, RateLimit
 from ._settings import DashboardSession, Environment
-from ._sign_in import SignedIn, SignInError, SignInProblem, StartedSignInStep
+from ._sign_in import SignedIn, SignInError, SignInProblem, StartedSignInStep, UnverifiedTokensError
 from ._sync.client import Gatehouse
 from ._sync.pages import Page, Pager
 from ._sync.sign_in import SignIn
@@ -71,6 +71,7 @@ __all__ = [
     "TokenError",
     "TokenProblem",
     "TokenVerifier",
+    "UnverifiedTokensError",
     "ValidationError",
     "WebhookEvent",
     "WebhookProblem",

@@ -47,19 +47,28 @@ class Refusal(Exception):
 
 def token_of(authorization: Sequence[str], optional: bool) -> Optional[str]:
     """The token in the values of ``Authorization``; none, where it is optional. Raises ``Refusal``."""
+    # which of several somebody in front of the application believed, nobody knows
+    if len(authorization) > 1:
+        raise Refusal("TOKEN_MALFORMED")
     if not authorization or authorization[0] == "":
         if optional:
             return None
         raise Refusal("TOKEN_MISSING")
     found = re.fullmatch(r"Bearer +([\w.~+/=-]+)", authorization[0], re.ASCII | re.IGNORECASE)
-    if found is None or len(authorization) > 1:
+    if found is None:
         raise Refusal("TOKEN_MALFORMED")
     return found[1]
 
 
-def identify(verifier: TokenVerifier, authorization: Sequence[str], optional: bool) -> Optional[Identity]:
+def given_token(token: Optional[str], optional: bool) -> Optional[str]:
+    """The same for a token that the application's own function found elsewhere."""
+    if token or optional:
+        return token or None
+    raise Refusal("TOKEN_MISSING")
+
+
+def identify(verifier: TokenVerifier, token: Optional[str]) -> Optional[Identity]:
     """Raises ``Refusal`` for everything that is not a valid token."""
-    token = token_of(authorization, optional)
     if token is None:
         return None
     try:
@@ -68,11 +77,8 @@ def identify(verifier: TokenVerifier, authorization: Sequence[str], optional: bo
         raise Refusal(error.code) from error
 
 
-async def identify_async(
-    verifier: AsyncTokenVerifier, authorization: Sequence[str], optional: bool
-) -> Optional[Identity]:
+async def identify_async(verifier: AsyncTokenVerifier, token: Optional[str]) -> Optional[Identity]:
     """The same, asynchronous."""
-    token = token_of(authorization, optional)
     if token is None:
         return None
     try:

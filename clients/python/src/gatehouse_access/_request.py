@@ -6,11 +6,11 @@ import json
 import random
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Mapping, Optional, cast
 
 from ._response import ApiResponse, rate_limit_of, retry_after_of
-from .errors import ApiError, error_class
+from .errors import ApiError, ConfigurationError, error_class
 
 if TYPE_CHECKING:
     from ._options import CallOptions
@@ -24,10 +24,10 @@ _MAX_SECONDS = 8.0
 class Settings:
     base_url: str
     #: Who calls.
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     timeout: float
     attempt_timeout: float
-    max_retries: int
+    max_retries: float
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,21 @@ def headers_of(
     if method == "POST":
         headers["idempotency-key"] = options.get("idempotency_key") or str(uuid.uuid4())
     if "if_match" in options:
-        headers["if-match"] = options["if_match"]
+        etag = cast(object, options["if_match"])
+        # an ETag that was not there: without the header, the call would overwrite what others changed
+        if not isinstance(etag, str) or etag == "":
+            raise ConfigurationError("`if_match` must be an ETag; leave it out to change the resource regardless")
+        headers["if-match"] = etag
     if if_none_match is not None:
         headers["if-none-match"] = if_none_match
     return headers
 
 
 def content_of(body: object) -> Optional[bytes]:
-    return None if body is None else json.dumps(body, allow_nan=False).encode()
+    try:
+        return None if body is None else json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"the body is not JSON: {error}") from error
 
 
 def query_of(query: Optional[Mapping[str, object]]) -> dict[str, str]:
@@ -80,11 +87,11 @@ def read(received: Received, attempts: int) -> tuple[Optional[Answer], Optional[
     envelope: dict[str, Any] = {"success": True, "data": None} if status == 304 else _envelope_of(received.content)
     response = ApiResponse(
         status=status,
-        request_id=envelope.get("meta", {}).get("request_id") or headers.get("x-request-id"),
+        request_id=_members_of(envelope.get("meta")).get("request_id") or headers.get("x-request-id"),
         etag=headers.get("etag"),
         rate_limit=rate_limit_of(headers),
         retry_after=retry_after_of(headers.get("retry-after"), time.time()),
-        warnings=envelope.get("warnings", []),
+        warnings=envelope.get("warnings") or [],
         attempts=attempts,
         next_cursor=headers.get("x-next-cursor"),
     )
@@ -109,7 +116,7 @@ def _envelope_of(content: bytes) -> dict[str, Any]:
     """Nothing, for anything that is not the API's envelope."""
     try:
         read_body: object = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(read_body, dict):
         return {}
@@ -117,9 +124,13 @@ def _envelope_of(content: bytes) -> dict[str, Any]:
     if body.get("success") is True and "data" in body:
         return body
     told: object = body.get("error")
-    if body.get("success") is False and isinstance(told, dict) and "code" in told:
+    if body.get("success") is False and isinstance(_members_of(told).get("code"), str):
         return body
     return {}
+
+
+def _members_of(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def is_transient(error: ApiError) -> bool:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Optional
 from urllib.parse import parse_qs
 
-from ._tokens import AccessTokenClaims
+from ._tokens import AccessTokenClaims, TokenError
 from .errors import GatehouseError
 
 if TYPE_CHECKING:
@@ -24,17 +24,29 @@ class SignInError(GatehouseError):
         self.reason = reason
 
 
+class UnverifiedTokensError(TokenError):
+    """The control plane gave tokens, but the access token could not be verified.
+
+    A code or refresh token is used up by then: whoever gets ``KEYS_UNAVAILABLE`` keeps ``tokens``, and verifies the access
+    token later.
+    """
+
+    def __init__(self, tokens: Tokens, cause: TokenError) -> None:
+        super().__init__(cause.code)
+        self.tokens = tokens
+
+
 @dataclass(frozen=True)
 class StartedSignInStep:
-    #: Where to send the browser.
-    url: str
+    #: Where to send the browser. The state is in it.
+    url: str = field(repr=False)
     #: Store it in the browser's session: ``finish`` needs it.
-    state: str
+    state: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class SignedIn:
-    tokens: Tokens
+    tokens: Tokens = field(repr=False)
     #: Of the access token.
     claims: AccessTokenClaims
 
@@ -47,7 +59,7 @@ def code_of(callback: str, state: Optional[str]) -> str:
         raise SignInError("STATE_MISSING")
     # first: else somebody could sign this browser in to an account of their own
     given = query.get("state", [""])[0]
-    if not hmac.compare_digest(given.encode(), state.encode()):
+    if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), state.encode("utf-8", "surrogatepass")):
         raise SignInError("STATE_MISMATCH")
     if "error" in query:
         raise SignInError("REFUSED", query["error"][0])

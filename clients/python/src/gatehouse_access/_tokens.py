@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal, Mapping, Optional, cast
 
+from ._checks import is_time
 from ._ecdsa import Affine, is_on_curve, verify_es256
 from .errors import GatehouseError
 
@@ -59,7 +60,8 @@ class Expected:
 
 
 def decode_token(token: str) -> UnverifiedToken:
-    parts = token.split(".")
+    # callers without types may have none
+    parts = token.split(".") if isinstance(token, str) else []  # pyright: ignore[reportUnnecessaryIsInstance]
     if len(parts) != 3 or len(token) > _MAX_LENGTH or not token.isascii():
         raise TokenError("TOKEN_MALFORMED")
     head, payload, signature = parts
@@ -85,11 +87,11 @@ def verify_token(token: UnverifiedToken, key: Affine, expected: Expected, now: f
     if audience != expected.audience and not (isinstance(audience, list) and expected.audience in audience):
         raise TokenError("TOKEN_AUDIENCE")
     expiry, not_before = claims.get("exp"), claims.get("nbf")
-    if not _is_time(expiry) or not _is_time(claims.get("iat")) or not _is_text(claims.get("sub")):
+    if not is_time(expiry) or not is_time(claims.get("iat")) or not _is_text(claims.get("sub")):
         raise TokenError("TOKEN_MALFORMED")
-    if now >= cast(float, expiry) + expected.clock_tolerance:
+    if not now < cast(float, expiry) + expected.clock_tolerance:
         raise TokenError("TOKEN_EXPIRED")
-    if not_before is not None and (not _is_time(not_before) or now < not_before - expected.clock_tolerance):
+    if not_before is not None and not (is_time(not_before) and now >= not_before - expected.clock_tolerance):
         raise TokenError("TOKEN_NOT_YET_VALID")
     return claims
 
@@ -122,10 +124,6 @@ def _read_key(jwk: Mapping[str, object]) -> Optional[Affine]:
     except TokenError:
         return None
     return point if is_on_curve(point) else None
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_text(value: object) -> bool:

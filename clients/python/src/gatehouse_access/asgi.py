@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Awaitable, Callable, MutableMapping
+from typing import Any, Awaitable, Callable, MutableMapping, Optional
 
 from ._async.tokens import AsyncTokenVerifier
-from ._identity import Identity, Refusal, identify_async
+from ._identity import Identity, Refusal, given_token, identify_async, token_of
 
 __all__ = ["Identity", "RequireIdentity"]
 
@@ -19,10 +19,19 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 class RequireIdentity:
     """Lets only requests with a valid access token pass; ``scope["gatehouse"]`` is their ``Identity``.
 
-    With ``optional``, requests without a token pass as nobody's. WebSockets are refused before they are accepted.
+    With ``optional``, requests without a token pass as nobody's. ``token`` reads it from elsewhere than ``Authorization``,
+    which is then not read; it returns ``None`` for a request without one. WebSockets are refused before they are accepted.
     """
 
-    def __init__(self, app: Application, verifier: AsyncTokenVerifier, *, optional: bool = False) -> None:
+    def __init__(
+        self,
+        app: Application,
+        verifier: AsyncTokenVerifier,
+        *,
+        optional: bool = False,
+        token: Optional[Callable[[Scope], Optional[str]]] = None,
+    ) -> None:
+        self._token = token
         self._app = app
         self._verifier = verifier
         self._optional = optional
@@ -34,13 +43,18 @@ class RequireIdentity:
         if scope["type"] not in ("http", "websocket"):
             # what it is, and whose, nobody knows
             raise RuntimeError(f"{scope['type']} is not supported")
-        authorization = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
         try:
-            scope["gatehouse"] = await identify_async(self._verifier, authorization, self._optional)
+            scope["gatehouse"] = await identify_async(self._verifier, self._token_of(scope))
         except Refusal as refusal:
             await _refuse(refusal, scope, send)
             return
         await self._app(scope, receive, send)
+
+    def _token_of(self, scope: Scope) -> Optional[str]:
+        if self._token is not None:
+            return given_token(self._token(scope), self._optional)
+        authorization = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+        return token_of(authorization, self._optional)
 
 
 async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:

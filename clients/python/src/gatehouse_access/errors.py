@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 class GatehouseError(Exception):
     """Anything that this library raises."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by default, an error is made again from its message alone
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[GatehouseError], args: tuple[Any, ...], members: dict[str, Any]) -> GatehouseError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
+
 
 class ConfigurationError(GatehouseError):
     """The client or a helper was set up or called in a way that cannot work."""

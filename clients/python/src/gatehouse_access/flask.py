@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Protocol
 
-from ._identity import Identity, Refusal, identify
+from ._identity import Identity, Refusal, given_token, identify, token_of
 from ._sync.tokens import TokenVerifier
 
 __all__ = ["Identity", "require_identity"]
@@ -14,10 +14,17 @@ class _Application(Protocol):
     def before_request(self, f: Callable[[], Any]) -> Any: ...
 
 
-def require_identity(app: _Application, verifier: TokenVerifier, *, optional: bool = False) -> None:
+def require_identity(
+    app: _Application,
+    verifier: TokenVerifier,
+    *,
+    optional: bool = False,
+    token: Optional[Callable[[Any], Optional[str]]] = None,
+) -> None:
     """Lets only requests with a valid access token pass, to an application or a blueprint; ``g.gatehouse`` is their ``Identity``.
 
-    With ``optional``, requests without a token pass as nobody's.
+    With ``optional``, requests without a token pass as nobody's. ``token`` reads it from elsewhere in the request than
+    ``Authorization``, which is then not read; it returns ``None`` for a request without one.
     """
     import flask  # type: ignore[import-not-found,import-untyped,unused-ignore]  # pyright: ignore
 
@@ -26,7 +33,12 @@ def require_identity(app: _Application, verifier: TokenVerifier, *, optional: bo
 
     def check() -> Optional[tuple[str, int, dict[str, str]]]:
         try:
-            g.gatehouse = identify(verifier, request.headers.getlist("authorization"), optional)
+            found = (
+                token_of(request.headers.getlist("authorization"), optional)
+                if token is None
+                else given_token(token(request), optional)
+            )
+            g.gatehouse = identify(verifier, found)
         except Refusal as refusal:
             return refusal.body, refusal.status, refusal.headers
         return None

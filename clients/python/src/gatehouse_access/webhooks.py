@@ -11,6 +11,7 @@ import re
 import time
 from typing import Any, Literal, Mapping, Optional, Sequence, TypedDict, Union, cast
 
+from ._checks import check_number
 from .errors import ConfigurationError, GatehouseError
 
 WebhookProblem = Literal[
@@ -59,15 +60,20 @@ def verify_webhook(
     # an empty key is one that everybody knows
     if not keys or "" in keys:
         raise ConfigurationError("`secrets` must have a secret")
+    check_number("tolerance", tolerance)
     identifier = _header_of(headers, "webhook-id")
     timestamp = _header_of(headers, "webhook-timestamp")
     signatures = _header_of(headers, "webhook-signature").split(" ")
     if re.fullmatch(r"[0-9]{1,12}", timestamp) is None:
         raise WebhookVerificationError("TIMESTAMP_INVALID")
-    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+    if not abs((time.time() if now is None else now) - int(timestamp)) <= tolerance:
         raise WebhookVerificationError("TIMESTAMP_OUTSIDE_TOLERANCE")
-    content = body.encode() if isinstance(body, str) else body
-    signed = f"{identifier}.{timestamp}.".encode() + content
+    try:
+        content = body.encode() if isinstance(body, str) else body
+        signed = f"{identifier}.{timestamp}.".encode() + content
+    except UnicodeEncodeError:
+        # half a character, which nobody has signed
+        raise WebhookVerificationError("SIGNATURE_MISMATCH") from None
     expected = [hmac.new(_key_of(secret), signed, hashlib.sha256).digest() for secret in keys]
     if not any(_is_signature(signature, mac) for signature in signatures for mac in expected):
         raise WebhookVerificationError("SIGNATURE_MISMATCH")
@@ -107,7 +113,7 @@ def _is_signature(signature: str, mac: bytes) -> bool:
 def _read_event(content: bytes, identifier: str) -> WebhookEvent:
     try:
         event: object = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
     if isinstance(event, dict):
         read = cast("dict[str, Any]", event)

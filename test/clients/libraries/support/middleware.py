@@ -56,6 +56,21 @@ async def websocket():
     return sent_messages
 
 
+async def elsewhere(token):
+    """The answers to a token where it is read, and to one in `Authorization`."""
+
+    async def me(request):
+        return JSONResponse({"id": request.scope["gatehouse"].id})
+
+    def read(scope):
+        return dict(scope["headers"]).get(b"x-user-token", b"").decode() or None
+
+    app = RequireIdentity(Starlette(routes=[Route("/me", me)]), AsyncTokenVerifier(issuer=issuer), token=read)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://app") as client:
+        both = ({"x-user-token": token}, {"authorization": f"Bearer {token}"})
+        return [(await client.get("/me", headers=one)).status_code for one in both]
+
+
 def in_flask():
     app = flask.Flask("app")
     require_identity(app, TokenVerifier(issuer=issuer))
@@ -83,6 +98,6 @@ def in_django():
 urlpatterns = [path("me", lambda request: JsonResponse({"id": request.gatehouse.id}))]
 print(
     json.dumps(
-        {"asgi": asyncio.run(asgi()), "flask": in_flask(), "django": in_django(), "websocket": asyncio.run(websocket())}
+        {"asgi": asyncio.run(asgi()), "flask": in_flask(), "django": in_django(), "websocket": asyncio.run(websocket()), "elsewhere": asyncio.run(elsewhere(sent[0].split(" ")[1]))}
     )
 )

@@ -5,6 +5,7 @@ from typing import Mapping, Optional
 
 import httpx
 
+from .._checks import check_number
 from .._request import Settings
 from .._response import ApiResponse
 from .._settings import DashboardSession, Environment, base_url_of, credentials_of
@@ -55,7 +56,13 @@ class AsyncGatehouse:
         #: Where the environment is served; the issuer of its tokens, unless the control plane has another ``public_url``.
         self.base_url = base_url_of(environment, base_urls)
         headers = credentials_of(environment, api_key, dashboard_session)
-        settings = Settings(self.base_url, headers, timeout, attempt_timeout, max_retries)
+        settings = Settings(
+            self.base_url,
+            headers,
+            check_number("timeout", timeout),
+            check_number("attempt_timeout", attempt_timeout),
+            check_number("max_retries", max_retries),
+        )
         self._owns_client = http_client is None
         transport = AsyncTransport(settings, http_client or httpx.AsyncClient())
         self._transport = transport

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Optional
 
-from .._sign_in import SignedIn, StartedSignInStep, code_of
+from .._sign_in import SignedIn, StartedSignInStep, UnverifiedTokensError, code_of
+from .._tokens import TokenError
 from .client import AsyncGatehouse
 from .tokens import AsyncTokenVerifier
 
@@ -40,16 +41,27 @@ class AsyncSignIn:
         ``callback`` is the URL to which the browser came back, or its query; ``state`` is what ``start`` returned, from the
         browser's session. With ``customer_id``, a code for another customer is refused.
 
-        Raises ``SignInError`` if the browser did not come from a sign-in that it started, or the sign-in was refused.
+        Raises ``SignInError`` if the browser did not come from a sign-in that it started, or the sign-in was refused;
+        ``TokenError`` if there are no keys, before the code is used; ``UnverifiedTokensError`` if the access token is not
+        valid, or its key cannot be fetched.
         """
         body: CodeExchange = {"code": code_of(callback, state), "state": state or ""}
         if customer_id is not None:
             body["customer_id"] = customer_id
+        await self._verifier.load_keys()
         return await self._verified(await self._gatehouse.auth.exchange(body, **options))
 
     async def refresh(self, refresh_token: str, **options: Unpack[CallOptions]) -> SignedIn:
-        """A new pair of tokens. The old refresh token is used up."""
+        """A new pair of tokens. The old refresh token is used up.
+
+        Raises ``TokenError`` if there are no keys, before the refresh token is used; ``UnverifiedTokensError`` if the access
+        token is not valid, or its key cannot be fetched.
+        """
+        await self._verifier.load_keys()
         return await self._verified(await self._gatehouse.auth.refresh({"refresh_token": refresh_token}, **options))
 
     async def _verified(self, tokens: Tokens) -> SignedIn:
-        return SignedIn(tokens, await self._verifier.verify(tokens["access_token"]))
+        try:
+            return SignedIn(tokens, await self._verifier.verify(tokens["access_token"]))
+        except TokenError as error:
+            raise UnverifiedTokensError(tokens, error) from error

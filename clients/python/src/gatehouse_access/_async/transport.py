@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 import anyio
 import httpx
 
+from .._checks import check_number
+from .._limit import AsyncTimeLimit
 from .._request import Answer, Received, Settings, content_of, delay_of, headers_of, is_transient, query_of, read
 from ..errors import DeadlineExceededError, GatehouseError, NetworkError
 
@@ -56,8 +58,8 @@ class AsyncTransport:
         if_none_match: Optional[str] = None,
         server_wait: float = 0.0,
     ) -> Answer:
-        timeout = options.get("timeout", self._settings.timeout)
-        retries = options.get("max_retries", self._settings.max_retries)
+        timeout = check_number("timeout", options.get("timeout", self._settings.timeout))
+        retries = check_number("max_retries", options.get("max_retries", self._settings.max_retries))
         deadline = time.monotonic() + timeout
         headers = headers_of(self._settings, method, body, if_none_match, options)
         content = content_of(body)
@@ -71,7 +73,7 @@ class AsyncTransport:
             wanted: Optional[float] = None
             try:
                 received = await self._attempt(method, path, query_of(query), headers, content, limit)
-            except httpx.TransportError as error:
+            except (httpx.TransportError, httpx.DecodingError) as error:
                 if time.monotonic() >= deadline:
                     raise DeadlineExceededError(f"no response within {timeout} s") from error
                 failure = NetworkError(f"{method} {path}: no response")
@@ -103,25 +105,23 @@ class AsyncTransport:
         content: Optional[bytes],
         limit: float,
     ) -> Received:
-        until = time.monotonic() + limit
         url = f"{self._settings.base_url}/v1{path}"
         chunks: list[bytes] = []
         # a redirect would carry the key to another address
-        async with self._client.stream(
-            method,
-            url,
-            params=query,
-            headers=headers,
-            content=content,
-            timeout=limit,
-            follow_redirects=False,
-        ) as response:
-            # the limits of httpx are for each chunk
-            async for chunk in response.aiter_bytes():
-                chunks.append(chunk)
-                if time.monotonic() > until:
-                    raise httpx.ReadTimeout("the response takes too long")
-            return Received(response.status_code, response.headers, b"".join(chunks))
+        async with AsyncTimeLimit(limit) as total:
+            async with self._client.stream(
+                method,
+                url,
+                params=query,
+                headers=headers,
+                content=content,
+                timeout=limit,
+                follow_redirects=False,
+            ) as response:
+                async for chunk in response.aiter_bytes():
+                    chunks.append(chunk)
+                    total.check()
+        return Received(response.status_code, response.headers, b"".join(chunks))
 
     async def aclose(self) -> None:
         await self._client.aclose()

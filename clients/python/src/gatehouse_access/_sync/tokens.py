@@ -1,18 +1,17 @@
 # Made from _async: see clients/README.md.
 from __future__ import annotations
 
-import threading
 import time
-from typing import Callable, Mapping, Optional
+from typing import Callable, Optional
 
 import httpx
 
+from .._background import Background
+from .._checks import check_number, check_text
 from .._ecdsa import Affine
-from .._tokens import AccessTokenClaims, Expected, TokenError, decode_token, read_keys, verify_token
-
-#: Keys outlive what they were fetched for by so much while the issuer does not answer.
-_STALE_SECONDS = 3600.0
-_TIMEOUT_SECONDS = 5.0
+from .._keys import MAX_BYTES, TIMEOUT_SECONDS, KeyCache
+from .._limit import TimeLimit
+from .._tokens import AccessTokenClaims, Expected, TokenError, decode_token, verify_token
 
 
 class TokenVerifier:
@@ -22,7 +21,7 @@ class TokenVerifier:
 
     ``issuer`` is the control plane's ``public_url``, exactly, ``audience`` its ``sign_in.audience``. Fetched keys are used
     for ``cache_seconds``; two requests for them are at least ``cooldown_seconds`` apart, so that tokens with made-up key ids
-    cost the issuer nothing.
+    cost the issuer nothing; after one that failed, 1 to 2 seconds.
     """
 
     def __init__(
@@ -37,16 +36,18 @@ class TokenVerifier:
         http_client: Optional[httpx.Client] = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._expected = Expected(issuer, audience, clock_tolerance)
+        self._expected = Expected(
+            check_text("issuer", issuer),
+            check_text("audience", audience),
+            check_number("clock_tolerance", clock_tolerance),
+        )
         self._url = jwks_url or f"{issuer.rstrip('/')}/.well-known/jwks.json"
-        self._cache_seconds = cache_seconds
-        self._cooldown_seconds = cooldown_seconds
         self._http_client = http_client
         self._clock = clock
-        self._keys: Optional[Mapping[str, Affine]] = None
-        self._fetched_at = float("-inf")
-        self._tried_at = float("-inf")
-        self._lock = threading.Lock()
+        self._cache = KeyCache(
+            check_number("cache_seconds", cache_seconds), check_number("cooldown_seconds", cooldown_seconds)
+        )
+        self._refreshing = Background(self._refresh)
 
     def verify(self, token: str) -> AccessTokenClaims:
         """The claims of the token. Raises ``TokenError``."""
@@ -56,32 +57,53 @@ class TokenVerifier:
             raise TokenError("TOKEN_KEY_UNKNOWN")
         return verify_token(decoded, key, self._expected, self._clock())
 
-    def _find(self, kid: str) -> Optional[Affine]:
-        if self._age() > self._cache_seconds or self._keys is None or kid not in self._keys:
-            with self._lock:
-                # who waited for another one's request needs none
-                if self._clock() - self._tried_at >= self._cooldown_seconds:
-                    self._fetch()
-        if self._keys is None or self._age() > _STALE_SECONDS + self._cache_seconds:
+    def load_keys(self) -> None:
+        """Fetches the keys, unless it has them: what comes next then does not fail for want of keys. Raises ``TokenError``."""
+        now = time.monotonic()
+        if (self._cache.usable(now) is None or self._cache.is_old(now)) and self._cache.may_fetch(now):
+            self._refreshing.run(TIMEOUT_SECONDS)
+        if self._cache.usable(time.monotonic()) is None:
             raise TokenError("KEYS_UNAVAILABLE")
-        return self._keys.get(kid)
 
-    def _age(self) -> float:
-        return self._clock() - self._fetched_at
+    def _find(self, kid: str) -> Optional[Affine]:
+        now = time.monotonic()
+        known = (self._cache.usable(now) or {}).get(kid)
+        if known is not None:
+            # nobody waits for what is not needed yet
+            if self._cache.is_old(now) and self._cache.may_fetch(now):
+                self._refreshing.start()
+            return known
+        if self._cache.may_fetch(now):
+            self._refreshing.run(TIMEOUT_SECONDS)
+        return self._cache.find(kid, time.monotonic())
 
-    def _fetch(self) -> None:
-        self._tried_at = self._clock()
+    def _refresh(self) -> None:
+        # who waited for another one's request needs none
+        if not self._cache.may_fetch(time.monotonic()):
+            return
         try:
-            response = self._get()
-            if response.status_code == 200:
-                self._keys = read_keys(response.json())
-                self._fetched_at = self._clock()
-        except (httpx.HTTPError, ValueError):
-            # those from before are used meanwhile
-            pass
+            content = self._get()
+            self._cache.succeed(content, time.monotonic())
+        except Exception:  # whatever it is, those from before are used meanwhile
+            self._cache.fail(time.monotonic())
 
-    def _get(self) -> httpx.Response:
+    def _get(self) -> bytes:
         if self._http_client is not None:
-            return self._http_client.get(self._url, timeout=_TIMEOUT_SECONDS, follow_redirects=False)
-        with httpx.Client(timeout=_TIMEOUT_SECONDS, follow_redirects=False) as client:
-            return client.get(self._url)
+            return self._read(self._http_client)
+        with httpx.Client() as client:
+            return self._read(client)
+
+    def _read(self, client: httpx.Client) -> bytes:
+        content = b""
+        with TimeLimit(TIMEOUT_SECONDS) as limit:
+            with client.stream(
+                "GET", self._url, timeout=TIMEOUT_SECONDS, follow_redirects=False
+            ) as response:
+                if response.status_code != 200:
+                    raise ValueError(f"status {response.status_code}")
+                for chunk in response.iter_bytes():
+                    limit.check()
+                    content += chunk
+                    if len(content) > MAX_BYTES:
+                        raise ValueError(f"more than {MAX_BYTES} bytes")
+        return content

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import {
+  ConfigurationError,
+  Gatehouse,
+  SignIn,
+  TokenError,
+  TokenVerifier,
+  UnverifiedTokensError,
+  verifyWebhook,
+  type GatehouseOptions,
+  type TokenVerifierOptions,
+} from "../../../clients/node/src/index.ts";
+import { KeySet } from "../../../clients/node/src/key-set.ts";
+import { startTokenIssuer, type TokenIssuer } from "./support/token-issuer.ts";
+
+/** A client whose requests are answered with this, and how many there were. */
+function answering(data: unknown, options: Partial<GatehouseOptions> = {}) {
+  const sent: RequestInit[] = [];
+  const answer: typeof fetch = (_input, init) => {
+    sent.push(init ?? {});
+    return Promise.resolve(Response.json({ success: true, data }));
+  };
+  const gatehouse = new Gatehouse({
+    ...{ apiKey: "gh_test_1", environment: "sandbox", fetch: answer },
+    ...options,
+  });
+  return { gatehouse, sent };
+}
+
+const hasCode = (code: string) => (error: unknown) => error instanceof TokenError && error.code === code;
+
+describe("client library for Node.js: sign-in", () => {
+  let issuer: TokenIssuer;
+  before(async () => {
+    issuer = await startTokenIssuer();
+  });
+  after(() => issuer.close());
+
+  it("without keys, no code and no refresh token is used up", async () => {
+    const { gatehouse, sent } = answering({});
+    const signIn = new SignIn(gatehouse, new TokenVerifier({ issuer: issuer.url }));
+    issuer.available = false;
+    await assert.rejects(signIn.refresh("rt"), hasCode("KEYS_UNAVAILABLE"));
+    const back = { callback: "?code=c&state=s", state: "s" };
+    await assert.rejects(signIn.finish(back), hasCode("KEYS_UNAVAILABLE"));
+    issuer.available = true;
+    assert.equal(sent.length, 0);
+  });
+
+  it("tokens that cannot be verified are with the error, and not in logs", async () => {
+    const tokens = { access_token: await issuer.token({ aud: "other" }), refresh_token: "rt_new" };
+    const signIn = new SignIn(answering(tokens).gatehouse, new TokenVerifier({ issuer: issuer.url }));
+    const error = await signIn.refresh("rt").catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof UnverifiedTokensError);
+    assert.equal(error.code, "TOKEN_AUDIENCE");
+    assert.deepEqual(error.tokens, tokens);
+    const logged = inspect(error, { showHidden: true, depth: 9 }) + JSON.stringify(error);
+    assert.doesNotMatch(logged, /rt_new|eyJ/);
+  });
+});
+
+describe("client library for Node.js: keys of the issuer", () => {
+  let now: number;
+  let asked: number;
+  let answer: () => Promise<Response>;
+  const keys = (...kids: string[]) => Promise.resolve(Response.json({ keys: kids.map((kid) => ({ kid })) }));
+  const failing = () => Promise.resolve(new Response("", { status: 503 }));
+  const keySet = () =>
+    new KeySet<string>({
+      ...{ url: "http://issuer.example/jwks", cacheMs: 300_000, cooldownMs: 30_000, clock: () => now },
+      fetch: () => {
+        asked += 1;
+        return answer();
+      },
+      read: (jwk) => String(jwk["kid"]),
+    });
+
+  beforeEach(() => {
+    now = 1_000_000;
+    asked = 0;
+    answer = () => keys("a");
+  });
+
+  it("are fetched for a new key id, but not again within the cooldown", async () => {
+    const set = keySet();
+    assert.deepEqual(await Promise.all([set.find("a"), set.find("a"), set.find("b")]), ["a", "a", undefined]);
+    answer = () => keys("b");
+    for (let index = 0; index < 20; index += 1) assert.equal(await set.find("b"), undefined);
+    assert.equal(asked, 1);
+    now += 30_001;
+    assert.equal(await set.find("b"), "b");
+    assert.equal(asked, 2);
+  });
+
+  it("are asked for soon after a failure, and until then nobody says that a key is unknown", async () => {
+    const set = keySet();
+    await set.find("a");
+    now += 30_001;
+    answer = failing;
+    await assert.rejects(set.find("b"), /no keys/);
+    await assert.rejects(set.find("b"), /no keys/);
+    assert.equal(await set.find("a"), "a");
+    assert.equal(asked, 2);
+    answer = () => keys("a", "b");
+    now += 2_001;
+    assert.equal(await set.find("b"), "b");
+  });
+
+  it("are renewed while those from before are in use, for an hour", async () => {
+    const set = keySet();
+    await set.find("a");
+    now += 300_001;
+    let release!: (response: Response) => void;
+    answer = () => new Promise((resolve) => (release = resolve));
+    assert.equal(await set.find("a"), "a");
+    assert.equal(asked, 2);
+    release(new Response("", { status: 503 }));
+    now += 3_700_000;
+    answer = failing;
+    await assert.rejects(set.find("a"), /no keys/);
+  });
+
+  it("are no more than 1 MB", async () => {
+    answer = () => Promise.resolve(new Response(`{"keys":[{"kid":"a"}]}${" ".repeat(1_000_000)}`));
+    await assert.rejects(keySet().find("a"), /no keys/);
+  });
+});
+
+describe("client library for Node.js: options", () => {
+  it("that are no number, or not a possible one, are refused", () => {
+    for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY, "5" as unknown as number]) {
+      const about = String(wrong);
+      for (const name of ["clockToleranceSeconds", "cacheMs", "cooldownMs"] as const) {
+        const options = { issuer: "https://issuer.example", [name]: wrong };
+        assert.throws(() => new TokenVerifier(options), ConfigurationError, `${name} ${about}`);
+      }
+      for (const name of ["timeoutMs", "attemptTimeoutMs", "maxRetries"] as const)
+        assert.throws(() => answering({}, { [name]: wrong }), ConfigurationError, `${name} ${about}`);
+      const delivery = { body: "", headers: {}, secrets: "s", toleranceSeconds: wrong };
+      assert.throws(() => verifyWebhook(delivery), ConfigurationError, about);
+    }
+  });
+
+  it("of one call are checked, too", async () => {
+    const { gatehouse, sent } = answering([]);
+    for (const options of [{ timeoutMs: Number.NaN }, { maxRetries: Number.NaN }])
+      await assert.rejects(gatehouse.customers.get("x", options), ConfigurationError);
+    assert.equal(sent.length, 0);
+  });
+
+  it("an issuer and an audience are not empty", () => {
+    const wrong = [{}, { issuer: "" }, { issuer: "https://issuer.example", audience: "" }];
+    for (const options of wrong)
+      assert.throws(() => new TokenVerifier(options as TokenVerifierOptions), ConfigurationError);
+  });
+
+  it("a webhook whose time cannot be compared is refused", () => {
+    const headers = { "webhook-id": "m", "webhook-timestamp": "1", "webhook-signature": "v1,x" };
+    const delivery = { body: "", headers, secrets: "s", now: Number.NaN };
+    assert.throws(() => verifyWebhook(delivery), { code: "TIMESTAMP_OUTSIDE_TOLERANCE" });
+  });
+
+  it("an ETag that is missing does not make a change unconditional", async () => {
+    const { gatehouse, sent } = answering({});
+    for (const ifMatch of [undefined, ""])
+      await assert.rejects(gatehouse.customers.update("x", {}, { ifMatch: ifMatch! }), ConfigurationError);
+    assert.equal(sent.length, 0);
+  });
+
+  it("a list is a promise of its first page, with all that promises have", async () => {
+    const { gatehouse } = answering([{ id: "cus_1" }]);
+    let done = false;
+    const page = await gatehouse.customers.list().finally(() => (done = true));
+    assert.deepEqual([page.data, done], [[{ id: "cus_1" }], true]);
+    const failed = gatehouse.customers.list({}, { timeoutMs: -1 }).catch((error: unknown) => error);
+    assert.ok((await failed) instanceof ConfigurationError);
+  });
+});
