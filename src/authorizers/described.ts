@@ -15,8 +15,14 @@ const ADDRESS = "x-original-address";
 const CONNECTION = "x-original-connection";
 const UPGRADE = "x-original-upgrade";
 
-/** Headers by which our configurations describe a request. */
-export const ORIGINAL: ReadonlySet<string> = new Set([REQUEST, HOST, SCHEME, ADDRESS, CONNECTION, UPGRADE]);
+/** Headers by which our configurations describe the connection. */
+export const ORIGINAL_CONNECTION: ReadonlySet<string> = new Set([SCHEME, ADDRESS, CONNECTION, UPGRADE]);
+
+/**
+ * Headers by which our configurations describe a request. The decision does not see a client's own, so the configurations
+ * remove them from what the application gets.
+ */
+export const ORIGINAL: ReadonlySet<string> = new Set([REQUEST, HOST, ...ORIGINAL_CONNECTION]);
 
 /** @throws Error unless the request line is whole */
 export function requestLine(message: SubRequest): Pick<Described, "method" | "target" | "protocol"> {

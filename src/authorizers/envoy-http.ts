@@ -1,6 +1,6 @@
 import type { Door, Encoder } from "../decision/point/index.ts";
 import { delivered, encoder, type HttpAnswer } from "./answer.ts";
-import { ORIGINAL, originalConnection } from "./described.ts";
+import { ORIGINAL_CONNECTION, originalConnection } from "./described.ts";
 import { checkOf, once, type SubRequest } from "./sub-request.ts";
 
 /** `path_prefix` in Envoy's configuration; the original path follows. */
@@ -18,7 +18,7 @@ const OWN = [
 ];
 /** Envoy appends to X-Forwarded-For, so the answer replaces it; it does nothing about X-Forwarded-Host. */
 const OVERWRITTEN = new Set(["x-forwarded-for", "x-forwarded-proto"]);
-const SOURCES = new Set([...ORIGINAL, PROTOCOL, ...OWN]);
+const SOURCES = new Set([...ORIGINAL_CONNECTION, PROTOCOL, ...OWN]);
 
 /**
  * Envoy's `ext_authz` over HTTP: the sub-request has the method, path and host of the request. To Envoy a 5xx is a failed

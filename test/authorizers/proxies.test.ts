@@ -32,9 +32,16 @@ it("authorizers: the table has at least 120 requests, and refusals of each kind"
   assert.ok(new Set(TABLE.requests.map(({ reason }) => reason)).size >= 12);
 });
 
+/** Of a request, by our configurations: `X-Original-...`. */
+const ORIGINAL = ["request", "host", "scheme", "address", "connection", "upgrade"].map(
+  (name) => `x-original-${name}`,
+);
+
 /** A proxy, and how Gatehouse answers it. */
 interface Tested<Message, Answer> {
   readonly name: Column;
+  /** Headers by which the proxy describes the request: Gatehouse does not see the client's own. */
+  readonly describedBy?: readonly string[];
   readonly isHere: boolean;
   readonly start: (ports: Ports) => Promise<Proxy>;
   readonly door: Door<Message, Answer>;
@@ -57,9 +64,18 @@ const overHttp = (name: "nginx" | "caddy" | "envoy-http") => {
   return { name, door, listen };
 };
 
-describeProxy({ ...overHttp("nginx"), isHere: isInstalled("nginx", TESTS), start: startNginx });
-describeProxy({ ...overHttp("caddy"), isHere: isInstalled("caddy", TESTS), start: startCaddy });
-describeProxy({ ...overHttp("envoy-http"), isHere: true, start: startEnvoy });
+describeProxy({
+  ...{ ...overHttp("nginx"), isHere: isInstalled("nginx", TESTS), start: startNginx },
+  describedBy: ORIGINAL,
+});
+describeProxy({
+  ...{ ...overHttp("caddy"), isHere: isInstalled("caddy", TESTS), start: startCaddy },
+  describedBy: [...ORIGINAL, "x-forwarded-method", "x-forwarded-uri"],
+});
+describeProxy({
+  ...{ ...overHttp("envoy-http"), isHere: true, start: startEnvoy },
+  describedBy: [...ORIGINAL, "x-original-protocol"],
+});
 describeProxy({
   ...{ name: "envoy-grpc", isHere: true, start: startGrpcEnvoy },
   door: {
@@ -76,6 +92,7 @@ describeProxy({
 
 function describeProxy<Message, Answer>({
   name,
+  describedBy = [],
   isHere,
   start,
   door,
@@ -91,6 +108,7 @@ function describeProxy<Message, Answer>({
       readonly from: unknown;
       readonly isMisled: boolean;
     }[] = [];
+    let described: string[] = [];
     let app: Server;
     let workers: Pick<Authorizers, "port" | "close">[];
     const asked = [0, 0];
@@ -103,6 +121,7 @@ function describeProxy<Message, Answer>({
         const { "x-user-id": user, "x-forwarded-for": from, "x-forwarded-host": host } = request.headers;
         const isMisled = host !== undefined && host !== request.headers.host;
         forwarded.push({ user, url: request.url, from, isMisled });
+        described.push(...Object.keys(request.headers).filter((header) => describedBy.includes(header)));
         response.end("from the application");
       });
       await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
@@ -124,6 +143,7 @@ function describeProxy<Message, Answer>({
     });
     beforeEach(() => {
       forwarded = [];
+      described = [];
       served = serveNow();
     });
 
@@ -143,6 +163,16 @@ function describeProxy<Message, Answer>({
           forwarded,
           permitted ? [{ user: token, url, from: "127.0.0.1", isMisled: false }] : [],
         );
+      });
+
+    if (describedBy.length > 0)
+      it("forwards nothing that a client sends under the names that describe a request", async () => {
+        for (const header of describedBy) {
+          const one = { line: "GET /public", headers: [`${header}: evil`], reason: "" };
+          await sendRaw(proxy.port, requestOf(one, []));
+        }
+        assert.ok(forwarded.length > 0);
+        assert.deepEqual(described, []);
       });
 
     it("forwards a WebSocket handshake that the path rules permit, and no other upgrade", async () => {
