@@ -1,4 +1,4 @@
-/** @throws for a body that is longer: whoever sends it would else decide how much memory it takes */
+/** @throws for a longer body: otherwise the sender would decide how much memory is used */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

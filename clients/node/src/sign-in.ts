@@ -22,7 +22,7 @@ export class SignInError extends GatehouseError {
 
 /**
  * The control plane gave tokens, but the access token could not be verified. A code or refresh token is used up by then:
- * whoever gets `KEYS_UNAVAILABLE` keeps `tokens`, and verifies the access token later.
+ * on `KEYS_UNAVAILABLE`, keep `tokens` and verify the access token later.
  */
 export class UnverifiedTokensError extends TokenError {
   // private: loggers print the members of an error

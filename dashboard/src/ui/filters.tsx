@@ -6,7 +6,7 @@ import type { UrlState } from "./url-state.ts";
 interface FiltersProps {
   readonly url: UrlState;
   readonly names: readonly string[];
-  /** From what stands in the form to what stands in the address. */
+  /** From the values of the form to those in the address. */
   readonly read?: (name: string, value: string) => string;
   readonly children: ComponentChildren;
 }

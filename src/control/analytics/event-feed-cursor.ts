@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../platform/errors.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
+import { notValid } from "./records/trail.ts";
 
 /** Encrypted, because the last event that was looked at may be another customer's. */
 const PURPOSE = "event-feed";
@@ -33,11 +34,7 @@ export function encodeCursor(box: SecretBox, at: FeedPosition): string {
 
 /** @throws ApiError 400 for another text; 410 for one that no key opens any more */
 export function decodeCursor(box: SecretBox, text: string): FeedPosition {
-  if (!/^v1\.[\w-]+\.[\w-]+$/.test(text))
-    throw new ApiError("INVALID_PARAMETER", {
-      message: "the parameter `after` of the query is not valid: it is not a cursor of this feed",
-      details: { parameters: [{ parameter: "after", message: "is not a cursor of this feed" }] },
-    });
+  if (!/^v1\.[\w-]+\.[\w-]+$/.test(text)) throw notValid("after", "is not a cursor of this feed");
   const [generation, xid, id, timestamp, seenAt] = position.parse(JSON.parse(opened(box, text)));
   return { generation, xid, id, timestamp, seenAt };
 }

@@ -13,7 +13,7 @@ from ._tokens import TokenError, read_keys
 _STALE_SECONDS = 3600.0
 #: The longest that a request for keys may take.
 TIMEOUT_SECONDS = 5.0
-#: What a set of keys may weigh: whoever sends it would else decide how much memory it takes.
+#: The largest set of keys: otherwise the sender would decide how much memory is used.
 MAX_BYTES = 1_000_000
 
 

@@ -27,7 +27,7 @@ class SignInError(GatehouseError):
 class UnverifiedTokensError(TokenError):
     """The control plane gave tokens, but the access token could not be verified.
 
-    A code or refresh token is used up by then: whoever gets ``KEYS_UNAVAILABLE`` keeps ``tokens``, and verifies the access
+    A code or refresh token is used up by then: on ``KEYS_UNAVAILABLE``, keep ``tokens`` and verify the access
     token later.
     """
 

@@ -21,7 +21,7 @@ export function TestProvider({ id, onClose }: TestProps) {
   const [tested, setTested] = useState<Tested>();
   const [warnings, setWarnings] = useState<readonly string[]>([]);
   const running = useRef<AbortController>();
-  // whoever leaves does not wait for the answer
+  // nobody waits for the answer once the page is left
   useEffect(() => () => running.current?.abort(), []);
   const submit = (form: HTMLFormElement) =>
     run(async () => {

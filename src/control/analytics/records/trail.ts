@@ -188,7 +188,8 @@ async function orTooMany(query: Knex.QueryBuilder): Promise<unknown> {
   }
 }
 
-function notValid(parameter: string, message: string, cause?: unknown): ApiError {
+/** A parameter of the query that cannot be used. */
+export function notValid(parameter: string, message: string, cause?: unknown): ApiError {
   return new ApiError("INVALID_PARAMETER", {
     message: `the parameter \`${parameter}\` of the query is not valid: ${message}`,
     details: { parameters: [{ parameter, message }] },
