@@ -1,6 +1,7 @@
 import { every } from "../runtime/every.ts";
 import { reportUnknownKeys } from "./encryption/key-check.ts";
 import type { BackgroundWork, ControlContext } from "./platform/context.ts";
+import { pruneKeys } from "./resources/api-keys/prune.ts";
 import { forgetExpiredSignIns } from "./resources/dashboard-users/prune-sign-ins.ts";
 import { mayStillConfigure } from "./may-still.ts";
 import { runBulkAssignments } from "./resources/policies/bulk/jobs.ts";
@@ -20,7 +21,8 @@ import { SEALED_COLUMNS } from "./sealed-columns.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const TEN_MINUTES_MS = 10 * MINUTE_MS;
 
 interface MaintenanceParts {
@@ -96,6 +98,12 @@ const JOBS: readonly MaintenanceJob[] = [
     everyMs: TEN_MINUTES_MS,
     now: true,
     run: ({ context }, signal) => pruneDeleted(context, signal),
+  },
+  {
+    what: "remove API keys that ended long ago",
+    everyMs: HOUR_MS,
+    now: true,
+    run: ({ context }, signal) => pruneKeys(context, signal),
   },
   {
     what: "find secrets that no configured key decrypts",

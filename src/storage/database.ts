@@ -225,7 +225,8 @@ function readInt8(text: string): number | string {
 /**
  * SQLSTATEs of a server that is stopping, stopped, starting, or a standby since a failover, and of a transaction that
  * has lost too many conflicts or was ended because it was idle (PostgreSQL, appendix A); classes 08 (connection) and 53
- * (resources) are added below.
+ * (resources) are added below, without 08P01 (protocol_violation): a message that breaks the protocol, such as a statement with
+ * too many parameters, breaks it the next time as well.
  */
 const AWAY_STATES: ReadonlySet<string> = new Set([
   ...["57P01", "57P02", "57P03", "25006", "25P03", "40001", "40P01"],
@@ -258,7 +259,8 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError || error instanceof TooManyWaitingError) return true;
   const code = errorCode(error);
   if (code !== undefined) {
-    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code)) return true;
+    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08(?!P01)|53)[0-9A-Z]{3}$/.test(code))
+      return true;
     // a Unix socket that does not exist, as opposed to any other file
     return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
   }

@@ -84,6 +84,19 @@ describe("storage: database", () => {
     assert.equal(isUnavailable(error), false);
   });
 
+  it("does not take a statement that it can never execute for a database that is away", async () => {
+    const values = Array.from({ length: 65_536 + 10 }, () => 1);
+    const error = await failure(
+      database.db
+        .raw(`select 1 where 1 in (${values.map(() => "?").join(",")})`, values)
+        .then(() => undefined),
+    );
+    assert.ok(error instanceof Error && "code" in error, String(error));
+    assert.equal(error.code, "08P01");
+    assert.equal(isUnavailable(error), false);
+    await ask(database.db);
+  });
+
   it("tells a unique key that is taken from other errors", async () => {
     await database.db.raw("create table named (id int, name text, constraint named_name unique (name))");
     await database.db("named").insert({ id: 1, name: "x" });

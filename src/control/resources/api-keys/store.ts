@@ -190,17 +190,31 @@ export async function revokeApiKey(
   return before.revoked_at === null ? revoke(unit, before) : before;
 }
 
-/** Revokes the keys that are limited to a customer that is being deleted, in the same unit. */
+/**
+ * Revokes the keys that are limited to a customer that is being deleted, in the same unit: those that have not ended, which may
+ * be many.
+ */
 export async function revokeApiKeysOf(unit: UnitOfWork, customerId: string): Promise<void> {
-  const keys = unit.trx("api_keys").where({ customer_id: customerId, revoked_at: null }).orderBy("id");
-  const writing = keys
-    .clone()
-    .where((or) => void or.whereNull("expires_at").orWhere("expires_at", ">", unit.now))
-    .limit(MAX_ADVISORY_LOCKS);
+  const { trx, now } = unit;
+  const open = () =>
+    trx("api_keys")
+      .where({ customer_id: customerId, revoked_at: null })
+      // by any other clock as well: keys of a deleted customer are refused, whether they have ended or not
+      .where((or) => void or.whereNull("expires_at").orWhere("expires_at", ">", now))
+      .orderBy("id");
   // those of the rows alone would do, but a fast stream of writes could keep them out
-  await lockRowsUntilEnd(unit.trx, "credentials", await writing.pluck<string[]>("id"));
-  const rows = await keys.forUpdate().select<ApiKeyRow[]>(...COLUMNS);
-  for (const row of rows) await revoke(unit, row);
+  const writing = await open().limit(MAX_ADVISORY_LOCKS).pluck<string[]>("id");
+  await lockRowsUntilEnd(trx, "credentials", writing);
+  const ids = await open().forUpdate().pluck<string[]>("id");
+  const rows = await trx("api_keys")
+    .whereRaw("id = any(?)", [ids])
+    .update({ revoked_at: now, updated_at: now, revision: trx.raw("revision + 1") })
+    .returning<ApiKeyRow[]>([...COLUMNS]);
+  for (const row of rows) {
+    recordChange(unit, "api_key.revoked", { ...row, revoked_at: null }, row);
+    announceEnd(unit, row);
+  }
+  if (rows.length > 0) await haveGatewaysAskAgain(trx);
 }
 
 async function revoke(unit: UnitOfWork, before: ApiKeyRow): Promise<ApiKeyRow> {
@@ -214,10 +228,14 @@ const ENDED_LISTED_MS = 86_400_000;
 
 /** Announces the end of a key, and has it refused at once: as a gateway's own key, and as a caller's. */
 export async function endKey(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
+  announceEnd(unit, row);
+  await haveGatewaysAskAgain(unit.trx);
+}
+
+function announceEnd(unit: UnitOfWork, row: ApiKeyRow): void {
   announceKey(unit, "api_key.revoked", row);
   const until = new Date(unit.now.getTime() + ENDED_LISTED_MS).toISOString();
   if (row.scope === "caller") unit.notifyGateways({ type: "session_ended", session_id: row.id, until });
-  await haveGatewaysAskAgain(unit.trx);
 }
 
 export async function findApiKey(db: Knex, id: string): Promise<ApiKeyRow | undefined> {
@@ -328,8 +346,12 @@ export async function writeApiKey(
     .trx("api_keys")
     .where({ id: before.id })
     .update({ ...change, updated_at: after.updated_at, revision: after.revision });
-  unit.record({ action, ...aboutKey(after), before: recordedOf(before), after: recordedOf(after) });
+  recordChange(unit, action, before, after);
   return after;
+}
+
+function recordChange(unit: UnitOfWork, action: string, before: ApiKeyRow, after: ApiKeyRow): void {
+  unit.record({ action, ...aboutKey(after), before: recordedOf(before), after: recordedOf(after) });
 }
 
 /** Announces it to webhooks. */
