@@ -326,7 +326,7 @@ function controlPlaneMetrics(registers: Registry[]) {
     }),
     apiRefusals: new Counter({
       name: "gatehouse_api_refused_calls_total",
-      help: "Requests to the API that were refused with 401 or 403, or because of another customer, by environment and what became of their record: recorded, rate (there were too many), failed (the database did not take it).",
+      help: "Requests to the API that were refused with 401 or 403, or because of another customer, by environment and what became of their record: recorded, rate (there were too many of their caller, which are counted in one record), failed (the database did not take it).",
       labelNames: ["environment", "record"] as const,
       registers,
     }),

@@ -624,6 +624,8 @@ export interface RefusedCallRecord {
   status: number;
   code: string;
   client_ip: string;
+  /** Number of refused calls that the record stands for, if the caller had too many for a record each; the last of them is described. */
+  calls?: number;
 }
 
 export interface Erasure {

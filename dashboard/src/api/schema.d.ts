@@ -2027,6 +2027,8 @@ export interface components {
             readonly status: number;
             readonly code: string;
             readonly client_ip: string;
+            /** @description Number of refused calls that the record stands for, if the caller had too many for a record each; the last of them is described. */
+            readonly calls?: number;
         };
         readonly UserExportResponse: {
             /** @constant */

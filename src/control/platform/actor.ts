@@ -92,6 +92,13 @@ export function requirePermission(actor: Actor, permission: Permission): void {
   }
 }
 
+/** Whether {@link requirePermission} would let an actor pass. */
+export function isPermitted(actor: Actor, permission: Permission): boolean {
+  if (actor.kind === "api_key") return includes(SCOPE_PERMISSIONS[actor.scope], permission);
+  if (actor.kind === "dashboard_user") return includes(ROLE_PERMISSIONS[actor.role], permission);
+  return actor.kind === "system";
+}
+
 /** @returns the scopes, or roles, that have a permission. */
 export function namesWith(
   matrix: Readonly<Record<string, readonly Permission[]>>,

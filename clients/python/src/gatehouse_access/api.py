@@ -583,6 +583,7 @@ class RefusedCallRecord(TypedDict):
     status: int
     code: str
     client_ip: str
+    calls: NotRequired[int]
 
 
 class ErasureProgress(TypedDict):

@@ -152,6 +152,10 @@ const refusedCall = z
     status: z.int(),
     code: z.string(),
     client_ip: z.string(),
+    calls: z.int().optional().meta({
+      description:
+        "Number of refused calls that the record stands for, if the caller had too many for a record each; the last of them is described.",
+    }),
   })
   .meta({ id: "RefusedCallRecord" });
 

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { clientOf, onlyCustomerOf, requirePermission, type Actor } from "../actor.ts";
+import { clientOf, isPermitted, onlyCustomerOf, requirePermission, type Actor } from "../actor.ts";
 import type { ControlContext } from "../context.ts";
 import { ApiError, invalidCustomer } from "../errors.ts";
 import { requireJsonAccepted } from "./accept.ts";
@@ -118,9 +118,14 @@ export async function identify(
   if (identified instanceof ApiError && identified.caller !== undefined)
     noteRefusedCaller(response, identified.caller);
   else noteCaller(response, actor);
-  await countRequest(response, group, clientOf(actor), limiter);
+  await countRequest(response, groupFor(group, actor), clientOf(actor), limiter);
   if (identified instanceof ApiError) throw identified;
   return actor;
+}
+
+/** The limit of gateways is high, and only theirs: anybody else may ask for what is refused as often as for anything else. */
+function groupFor(group: RateGroup, actor: Actor): RateGroup {
+  return group === "gateway" && !isPermitted(actor, "gateway") ? "management" : group;
 }
 
 /** The current caller, with the permission that the route requires: no earlier result is reused. */
