@@ -16,6 +16,7 @@ import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
+import { runSessionEndings } from "./resources/sessions/run-endings.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
 
@@ -115,6 +116,11 @@ const JOBS: readonly MaintenanceJob[] = [
     what: "finish pending erasures",
     everyMs: SECOND_MS,
     run: ({ context }, signal) => runErasures(context, signal),
+  },
+  {
+    what: "end the sessions of customers",
+    everyMs: SECOND_MS,
+    run: ({ context }, signal) => runSessionEndings(context, signal),
   },
   {
     what: "go on with bulk assignments",

@@ -9,6 +9,7 @@ import { isCounted, spansOf, within, type RollupSpan } from "./rollups/spans.ts"
 import { dayOf } from "./rollups/count-decisions.ts";
 import { PERIOD_MS } from "./rollups/tally.ts";
 import { eventCounts, groups, ofCustomer, withOther } from "./traffic.ts";
+import { whereOpen } from "../platform/open-sessions.ts";
 
 const DAY_MS = PERIOD_MS.day;
 
@@ -154,7 +155,7 @@ async function activeUsers(
 
 async function activeSessions(trx: Knex, customer: string | undefined, now: number): Promise<number> {
   const [row] = await ofCustomer(trx("sessions"), customer)
-    .whereNull("ended_at")
+    .modify(whereOpen)
     .where("alive_until", ">", new Date(now))
     .count<{ sessions: number }[]>({ sessions: "*" });
   return row?.sessions ?? 0;

@@ -12,7 +12,7 @@ import { timestamp } from "../platform/frame/schemas.ts";
 import { inputsKeptMs, keptSince } from "../analytics/records/partitions.ts";
 import { exportTrail } from "../analytics/records/trail.ts";
 import { sessionAnswer, sessionSchema } from "../resources/sessions/schemas.ts";
-import type { SessionRow } from "../resources/sessions/store.ts";
+import { currentSession, sessionColumns, type StoredSession } from "../resources/sessions/endings.ts";
 import { userData } from "../resources/users/schemas.ts";
 import { presentUsers } from "../resources/users/service.ts";
 import type { UserRow } from "../resources/users/store.ts";
@@ -122,13 +122,14 @@ async function* sessionsOf(db: Knex, { id }: UserRow, now: Date): AsyncGenerator
   let after: readonly [Date, string] | undefined;
   for (;;) {
     const query = db("sessions")
+      .select(...sessionColumns(db))
       .where({ user_id: id })
       .where("created_at", "<=", now)
       .orderBy(["created_at", "id"])
       .limit(CHUNK);
     if (after !== undefined) void query.whereRaw("(created_at, id) > (?, ?)", [...after]);
-    const rows = (await query) as SessionRow[];
-    for (const row of rows) yield sessionSchema.parse(sessionAnswer(row, now));
+    const rows = (await query) as StoredSession[];
+    for (const row of rows) yield sessionSchema.parse(sessionAnswer(currentSession(row), now));
     const last = rows.at(-1);
     if (rows.length < CHUNK || last === undefined) return;
     after = [last.created_at, last.id];

@@ -11,6 +11,7 @@ import { findUser } from "../resources/users/store.ts";
 import { findRefreshToken } from "./code-store.ts";
 import { idTokenPurpose } from "./sealed-id-tokens.ts";
 import { logoutAnswer, logoutBody, logoutQuery, type LogoutBody, type LogoutQuery } from "./schemas.ts";
+import { whereOpen } from "../platform/open-sessions.ts";
 
 /** `DELETE /auth/logout`: ends a session, or all sessions of a user. */
 export function logoutRoute({ box }: Pick<ControlContext, "box">): Route {
@@ -101,7 +102,7 @@ async function userSubject(
   if (user === undefined || !allowed) throw new ApiError("USER_NOT_FOUND");
   const session = await trx("sessions")
     .where({ user_id: user.id })
-    .whereNull("ended_at")
+    .modify(whereOpen)
     .orderBy("created_at", "desc")
     .first<SessionRow | undefined>();
   const { id: ofUser, customer_id: ofCustomer } = user;

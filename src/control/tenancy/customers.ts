@@ -113,8 +113,8 @@ export async function requireCustomerShared(
 
 /**
  * Reads a customer and locks it against changes, suspension and deletion until the transaction ends; others may do the
- * same. A suspension or deletion ends the sessions in its own transaction: it either comes first and is visible here, or
- * comes later and ends what is created here.
+ * same. From the commit of a suspension or deletion on, all sessions that the customer had then count as ended: it either comes first
+ * and is visible here, or comes later and ends what is created here.
  *
  * @returns the customer, unless it is deleted
  */

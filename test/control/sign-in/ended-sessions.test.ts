@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
 import { endSessions } from "../../../src/control/resources/sessions/end.ts";
+import { runSessionEndings } from "../../../src/control/resources/sessions/run-endings.ts";
 import { newId } from "../../../src/control/platform/ids.ts";
 import { startControl } from "../../support/control.ts";
 import { OPERATOR } from "../../support/guarded-control.ts";
@@ -101,6 +102,7 @@ describe("sessions that end", () => {
         endSessions(unit, { customerId: customer }, "revoked"),
       );
       assert.equal(again, 0);
+      await runSessionEndings(control.context);
       const [told] = await control.context
         .db("events")
         .where({ type: "session.revoked" })

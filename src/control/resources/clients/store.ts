@@ -140,13 +140,12 @@ export async function endClientTokens(unit: UnitOfWork, customerId: string): Pro
     .orderBy("id")
     .forUpdate()
     .select<Pick<ClientRow, "id" | "session_id">[]>("id", "session_id");
-  for (const client of own) {
-    await unit
-      .trx("clients")
-      .where({ id: client.id })
-      .update({ session_id: newId("clientSession") });
-    refuseTokensOf(unit, client);
-  }
+  await unit.trx.raw(
+    `update clients set session_id = replaced.session_id
+     from unnest(?::text[], ?::text[]) as replaced (id, session_id) where clients.id = replaced.id`,
+    [own.map(({ id }) => id), own.map(() => newId("clientSession"))] as unknown as Knex.RawBinding[],
+  );
+  for (const client of own) refuseTokensOf(unit, client);
 }
 
 /** Tells gateways to refuse the existing tokens. */

@@ -7,7 +7,7 @@ import { ApiError } from "../../platform/errors.ts";
 import { announceUpdate, customerPayload } from "../../tenancy/announce-update.ts";
 import { requireOperator } from "../../platform/require-operator.ts";
 import { newId } from "../../platform/ids.ts";
-import { endSessions, type EndReason } from "../sessions/end.ts";
+import { endSessionsOfCustomer, type EndReason } from "../sessions/end.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
 import { revokeApiKeysOf } from "../api-keys/store.ts";
 import { disableWebhooksOf } from "../webhooks/service.ts";
@@ -94,7 +94,7 @@ export async function deleteCustomer(unit: UnitOfWork, row: CustomerRow): Promis
     data: { customer: { ...customerPayload(row), status: "deleted" }, detail: "deleted" },
   });
   await requestErasure(unit, { kind: "customer", id: row.id, customerId: row.id });
-  await endSessions(unit, { customerId: row.id }, "customer_deleted");
+  await endSessionsOfCustomer(unit, row.id, "customer_deleted");
   unit.notifyGateways({ type: "customer_changed", customer_id: row.id });
 }
 
@@ -126,7 +126,7 @@ async function enterStatus(unit: UnitOfWork, row: CustomerRow): Promise<void> {
   if (row.status === "suspended")
     unit.emit({ type: "customer.suspended", customerId: row.id, data: { customer: customerPayload(row) } });
   if (row.status !== "active") {
-    await endSessions(unit, { customerId: row.id }, ENDS_SESSIONS[row.status]);
+    await endSessionsOfCustomer(unit, row.id, ENDS_SESSIONS[row.status]);
   }
   // also when it becomes active again: an instance of the previous release may have suspended it
   await endClientTokens(unit, row.id);

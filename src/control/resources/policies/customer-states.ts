@@ -6,6 +6,7 @@ import {
   type CustomerState,
 } from "../../../customer-state/index.ts";
 import type { IdpRow } from "../../tenancy/idp.ts";
+import { HAS_ENDING } from "../../platform/open-sessions.ts";
 import { mfaAcrValues } from "../../tenancy/mfa-acr-values.ts";
 
 /**
@@ -28,7 +29,8 @@ interface CustomerStateRow {
 const SLICE = 1_000;
 
 /**
- * The states of these customers. Deleted ones are `deleted`; unknown ones are missing. Many are read in several
+ * The states of these customers. Deleted ones are `deleted`; unknown ones are missing. One that has become active again is
+ * suspended until the last of its former sessions has ended, because gateways do not know them all before. Many are read in several
  * statements, which see the same moment in a `repeatable read` transaction.
  */
 export async function customerStatesOf(
@@ -59,6 +61,8 @@ export async function unusualCustomerStatesAfter(
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `(select id from customers where status <> 'active' and deleted_at is null and id > :after order by id limit :most)
      union (select id from customers where deleted_at > :since and id > :after order by id limit :most)
+     union (select distinct customer_id from session_endings where customer_id > :after
+            order by customer_id limit :most)
      union (select distinct customer_id from policy_assignments where customer_id > :after
             order by customer_id limit :most)
      order by id limit :most`,
@@ -81,7 +85,9 @@ async function readStates(db: Knex, ids: readonly string[]): Promise<CustomerSta
          from assigned group by customer_id
      )
      select c.id,
-            case when c.deleted_at is null then c.status else 'deleted' end as status,
+            case when c.deleted_at is not null then 'deleted'
+                 when c.status = 'active' and ${HAS_ENDING} then 'suspended'
+                 else c.status end as status,
             coalesce(r.authentication, '[]') as authentication,
             coalesce(r.policy_sets, '{}') as policy_sets,
             i.type as idp_type, i.mfa_acr_values

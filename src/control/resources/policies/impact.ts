@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { strictest, violationOf, type Violation } from "../../../customer-state/index.ts";
 import { withEvidence } from "./customer-states.ts";
 import type { PolicyRow } from "./store.ts";
+import { whereOpen } from "../../platform/open-sessions.ts";
 
 /** More sessions of one customer are not examined: the question must not cost more than its answer is worth. */
 export const MOST_SESSIONS = 10_000;
@@ -81,7 +82,7 @@ function openSessions(db: Knex, customerId: string, now: Date): Promise<OpenSess
   return db("sessions")
     .join("users", "users.id", "sessions.user_id")
     .where("sessions.customer_id", customerId)
-    .whereNull("sessions.ended_at")
+    .modify(whereOpen)
     .where("sessions.alive_until", ">", now)
     .orderBy([
       { column: "sessions.created_at", order: "desc" },

@@ -1,6 +1,8 @@
 import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
+import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
+import { requestEnding } from "./endings.ts";
 import { statusOf, type SessionRow } from "./store.ts";
 
 /** Why a session ended. */
@@ -25,12 +27,6 @@ export interface SessionsOf {
   readonly customerId?: string;
 }
 
-/**
- * The maximum clock tolerance of a gateway: how long after its `exp` a token may still be accepted. No instance's clock
- * is assumed to be further behind another's either.
- */
-const TOLERANCE_MS = 300_000;
-
 /** The user is being erased: the announcement of the session's end contains only ids. */
 const OF_ERASED: ReadonlySet<EndReason> = new Set(["user_deleted", "customer_deleted"]);
 
@@ -42,6 +38,8 @@ interface EndedRow {
   readonly ip_address: string;
   readonly user_agent: string;
   readonly last_token_expires_at: Date | null;
+  /** Its user or customer; the erasure may be over already. */
+  readonly is_deleted: boolean;
 }
 
 /**
@@ -52,31 +50,60 @@ interface EndedRow {
  * has expired, and so are those of a user or customer that have just expired; their older ones are left alone, because
  * there may be many, which expired long ago for everybody.
  *
- * A caller that ends the sessions of a customer or user must have locked that row: sign-in and refresh hold it in share
- * mode while they make tokens, so that either they see the new status, or the session that they made is ended here.
+ * A caller that ends the sessions of a user must have locked that row: sign-in and refresh hold it in share mode while they make
+ * tokens, so that either they see the new status, or the session that they made is ended here. A customer may have any number of
+ * sessions: see {@link endSessionsOfCustomer}.
  *
  * @returns the number of sessions ended, not counting those that had already ended
  */
 export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: EndReason): Promise<number> {
-  const { trx, now } = unit;
-  const ids = await lockOpen(trx, where, now);
-  if (ids.length === 0) return 0;
-  await trx("sessions").whereRaw("id = any(?)", [ids]).update({ ended_at: now, end_reason: reason });
+  const ids = await lockOpen(unit.trx, where, unit.now);
+  await endLocked(unit, ids, { reason, at: unit.now });
+  return ids.length;
+}
+
+/** Sessions of a customer that end in the transaction that suspends or deletes it. */
+const AT_ONCE = 200;
+
+/**
+ * Ends the sessions of a customer whose row is locked and that is no longer active. The transaction holds what others wait for, so
+ * the sessions that do not end in it count as ended from its commit on, and end afterwards, in transactions of their own
+ * (`run-endings.ts`).
+ */
+export async function endSessionsOfCustomer(
+  unit: UnitOfWork,
+  customerId: string,
+  reason: EndReason,
+): Promise<void> {
+  const ids = await lockOpen(unit.trx, { customerId }, unit.now, AT_ONCE);
+  await endLocked(unit, ids, { reason, at: unit.now });
+  const { length: ended } = ids;
+  if (ended === AT_ONCE)
+    await requestEnding(unit.trx, { customer_id: customerId, reason, requested_at: unit.now, ended });
+}
+
+/** Ends and announces sessions whose rows are locked, and have not ended. */
+export async function endLocked(
+  unit: UnitOfWork,
+  ids: readonly string[],
+  { reason, at }: { readonly reason: EndReason; readonly at: Date },
+): Promise<void> {
+  if (ids.length === 0) return;
+  const { trx } = unit;
+  await trx("sessions")
+    .whereRaw("id = any(?)", [[...ids]])
+    .update({ ended_at: at, end_reason: reason });
   const ended = await trx("sessions as s")
     .join("users as u", "u.id", "s.user_id")
-    .whereRaw("s.id = any(?)", [ids])
+    .join("customers as c", "c.id", "s.customer_id")
+    .whereRaw("s.id = any(?)", [[...ids]])
     .orderBy("s.id")
     .select<EndedRow[]>(
-      "s.id",
-      "s.customer_id",
-      "s.user_id",
-      "u.email",
-      "s.ip_address",
-      "s.user_agent",
+      ...["s.id", "s.customer_id", "s.user_id", "u.email", "s.ip_address", "s.user_agent"],
       "s.last_token_expires_at",
+      trx.raw("coalesce(u.deleted_at, c.deleted_at) is not null as is_deleted"),
     );
   for (const row of ended) announce(unit, row, reason);
-  return ended.length;
 }
 
 type SessionOfUser = Pick<EndedRow, "id" | "customer_id" | "user_id">;
@@ -112,8 +139,10 @@ function lockOpen(
   trx: Knex.Transaction,
   { sessionId, userId, customerId }: SessionsOf,
   now: Date,
+  most?: number,
 ): Promise<string[]> {
-  const query = trx("sessions").whereNull("ended_at");
+  const query = trx("sessions").modify(whereOpen);
+  if (most !== undefined) void query.limit(most);
   if (sessionId !== undefined) void query.where("id", sessionId);
   else void query.where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS));
   if (userId !== undefined) void query.where("user_id", userId);
@@ -124,7 +153,7 @@ function lockOpen(
 }
 
 function announce(unit: UnitOfWork, row: EndedRow, reason: EndReason): void {
-  const isErased = OF_ERASED.has(reason);
+  const isErased = row.is_deleted || OF_ERASED.has(reason);
   const data: EventData = {
     user: {
       id: row.user_id,

@@ -1,11 +1,13 @@
 import { onlyCustomerOf } from "../../platform/actor.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { whereEnded, whereOpen } from "../../platform/open-sessions.ts";
 import { readPage } from "../../platform/frame/list.ts";
 import { ok, page, readRoute, writeRoute, type Route } from "../../platform/frame/route.ts";
 import { revokeSession } from "./end.ts";
+import { currentSession, type StoredSession } from "./endings.ts";
 import { sessionAnswer, sessionList, sessionParams, sessionSchema } from "./schemas.ts";
-import { findSession, sessions, type SessionRow } from "./store.ts";
+import { findSession, sessions } from "./store.ts";
 
 const COLUMNS = {
   id: "id",
@@ -40,11 +42,11 @@ export function sessionRoutes(context: ControlContext): Route[] {
         if (query.user_id !== undefined) void found.where("user_id", query.user_id);
         if (query.created_after !== undefined) void found.where("created_at", ">", query.created_after);
         if (query.created_before !== undefined) void found.where("created_at", "<", query.created_before);
-        if (query.status === "ended") void found.whereNotNull("ended_at");
+        if (query.status === "ended") whereEnded(found);
         else if (query.status !== undefined)
-          void found.whereNull("ended_at").where("alive_until", query.status === "active" ? ">" : "<=", now);
-        const { rows, total } = await readPage<SessionRow>(found, query, COLUMNS);
-        const items = rows.map((row) => sessionAnswer(row, now));
+          void found.modify(whereOpen).where("alive_until", query.status === "active" ? ">" : "<=", now);
+        const { rows, total } = await readPage<StoredSession>(found, query, COLUMNS);
+        const items = rows.map((row) => sessionAnswer(currentSession(row), now));
         return page(items, { page: query.page, limit: query.limit, total });
       },
     }),

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { onlyCustomerOf, type Actor } from "../../platform/actor.ts";
 import type { EndReason } from "./end.ts";
+import { currentSession, sessionColumns, type StoredSession } from "./endings.ts";
 
 /** A row of `sessions`: the result of one sign-in of a user. */
 export interface SessionRow {
@@ -41,20 +42,34 @@ export function statusOf(row: Pick<SessionRow, "ended_at" | "alive_until">, now:
   return row.alive_until > now ? "active" : "expired";
 }
 
-/** Sessions that the actor may see. */
+/** Sessions that the actor may see, as they are stored. */
 export function sessions(db: Knex, actor: Actor): Knex.QueryBuilder {
-  const query = db("sessions");
+  const query = db("sessions").select(...sessionColumns(db));
   const only = onlyCustomerOf(actor);
   if (only !== undefined) void query.where("sessions.customer_id", only);
   return query;
 }
 
 export async function findSession(db: Knex, actor: Actor, id: string): Promise<SessionRow | undefined> {
-  return sessions(db, actor).where({ id }).first<SessionRow | undefined>();
+  const row = await sessions(db, actor).where({ id }).first<StoredSession | undefined>();
+  return row && currentSession(row);
 }
 
+/** Whoever it belongs to. */
+export async function readSession(db: Knex, id: string): Promise<SessionRow | undefined> {
+  const row = await db("sessions")
+    .where({ id })
+    .first<StoredSession | undefined>(...sessionColumns(db));
+  return row && currentSession(row);
+}
+
+/** The customer is locked already, so that no ending is requested meanwhile. */
 export async function lockSession(trx: Knex.Transaction, id: string): Promise<SessionRow | undefined> {
-  return trx("sessions").where({ id }).forUpdate().first<SessionRow | undefined>();
+  const row = await trx("sessions")
+    .where({ id })
+    .forUpdate()
+    .first<StoredSession | undefined>(...sessionColumns(trx));
+  return row && currentSession(row);
 }
 
 export async function insertSession(

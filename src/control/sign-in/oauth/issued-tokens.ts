@@ -6,7 +6,7 @@ import { findCustomer, type CustomerRow } from "../../tenancy/customers.ts";
 import { ID_TOKEN_TYPE } from "../issuer/id-token.ts";
 import { ALGORITHM } from "../issuer/key-store.ts";
 import type { Keyring } from "../issuer/keyring.ts";
-import { statusOf, type SessionRow } from "../../resources/sessions/store.ts";
+import { readSession, statusOf, type SessionRow } from "../../resources/sessions/store.ts";
 import { findRefreshToken, type RefreshTokenRow } from "../code-store.ts";
 import { evaluateSessionPolicies, rulesOf } from "../session-policies.ts";
 import { findUser, type UserRow } from "../../resources/users/store.ts";
@@ -132,7 +132,7 @@ async function unlessForged<T>(verification: Promise<T>): Promise<T | undefined>
 
 /** Evaluates a session as a refresh would, without locks: a concurrent change takes effect the next time. */
 async function findActiveSession(db: Knex, id: string, now: Date): Promise<ActiveSession | undefined> {
-  const session = await db("sessions").where({ id }).first<SessionRow | undefined>();
+  const session = await readSession(db, id);
   if (session === undefined || statusOf(session, now) !== "active") return undefined;
   const [user, customer] = await Promise.all([
     findUser(db, session.user_id),
