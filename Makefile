@@ -9,7 +9,7 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys e2e/control-plane/up control/sandbox/reset \
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys-sandbox dashboard/journeys-production e2e/control-plane/up control/sandbox/reset \
 	control/whole-api/hostile-input cli/services e2e/control-plane/production control/resources/policy-sets/routes \
 	control/resources/policy-sets/rollouts e2e/control-plane/refused-key extauthz/worker-pool control/resources/policy-sets/folder \
 	e2e/control-plane/tls e2e/processes/settings e2e/policies/explain-parity e2e/policies/reload storage/postgres-users))
