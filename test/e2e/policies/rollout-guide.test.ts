@@ -56,7 +56,9 @@ describe("end to end: the guide to rollouts of a candidate in a folder", functio
   before(async () => {
     [upstream, issuer] = await Promise.all([startAnsweringUpstream(), startIssuer()]);
     tokens = new Map(
-      await Promise.all(USERS.map(async (sub) => [sub, await issuer.token({ sub, role: "viewer" })] as const)),
+      await Promise.all(
+        USERS.map(async (sub) => [sub, await issuer.token({ sub, role: "viewer" })] as const),
+      ),
     );
     gateway = await startGateway({
       ...{ backend: upstream.url, issuer, nodes: 2 },
