@@ -95,6 +95,25 @@ describe("docs/policies.md: the examples in its tables", () => {
     await passed({ policies }, tests);
   });
 
+  it("roots: the set with all of them reads each, and every member of `request` and `env`", () => {
+    const set = /^```yaml\npolicy_set: roots\n(attributes:.*?)^```$/ms.exec(PAGE)?.[1] ?? "";
+    const read = new Set(
+      [...set.matchAll(/\b([a-z]+)\.([a-z_]+)/g)].flatMap(([path, root = ""]) => [root, path]),
+    );
+    for (const [cell, members = ""] of rowsOf("root", "members")) {
+      const roots = quoted(cell);
+      for (const root of roots.length > 0 ? roots : ["account"]) assert.ok(read.has(root), root);
+      const [root = ""] = roots;
+      if (root !== "request" && root !== "env") continue;
+      const sentence = root === "request" ? (members.split(". ")[0] ?? "") : members;
+      const names = quoted(sentence).flatMap((text) => /^[a-z_]+/.exec(text)?.[0] ?? []);
+      const missing = names.filter(
+        (name) => !["monday", root].includes(name) && !read.has(`${root}.${name}`),
+      );
+      assert.deepEqual(missing, []);
+    }
+  });
+
   it("actions: each changes a value as it says", async () => {
     const samples = ['{"n":"900-41-6789"}', '{"n":42}'];
     const rows = rowsOf("action", "any JSON value becomes", ...samples.map((sample) => `\`${sample}\``));
