@@ -319,7 +319,7 @@ function controlPlaneMetrics(registers: Registry[]) {
     }),
     apiDuration: new Histogram({
       name: "gatehouse_api_request_duration_seconds",
-      help: "Time from a request to the API until its answer is sent, by environment and operation. Gateways wait in followState until something changes.",
+      help: "Time from a request to the API until its answer is sent, by environment and operation. Gateways wait in followChanges until something changes.",
       labelNames: ["environment", "operation"] as const,
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
