@@ -28,7 +28,7 @@ make() { [ "$*" = run ] && exec "\${NODE}" "\${CLI}" up ${FREE_PORTS.join(" ")};
 
 if (isInstalled("curl", "the tutorial"))
   describe("docs/tutorial.md", function () {
-    this.timeout(600_000);
+    this.timeout(1_200_000);
     const processes = new Processes();
     after(() => processes.stop());
 
@@ -38,8 +38,8 @@ if (isInstalled("curl", "the tutorial"))
       const places: Record<string, string> = {
         "http://127.0.0.1:3000": `http://127.0.0.1:${application}`,
         "listen(3000": `listen(${application}`,
-        "http://127.0.0.1:8100": `http://127.0.0.1:${gateway}`,
-        "listen_port: 8100": `listen_port: ${gateway}`,
+        "http://127.0.0.1:3001": `http://127.0.0.1:${gateway}`,
+        "listen_port: 3001": `listen_port: ${gateway}`,
         "port: 9190": "port: 0",
       };
       const placed = (text: string) =>
@@ -82,7 +82,7 @@ if (isInstalled("curl", "the tutorial"))
             [...words, process.execPath, CLI],
             { cwd: folder, env },
             (printed) => staying[1](printed, application),
-            150_000,
+            400_000,
           );
           started.add(staying[0]);
           if (text.startsWith("make")) {
