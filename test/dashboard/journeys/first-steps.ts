@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { makeKey, makePerson, newSetupLink, PASSWORD, signIn } from "../../support/guarded-control.ts";
+import { makePerson, newSetupLink, PASSWORD, signIn } from "../../support/guarded-control.ts";
 import type { WebhookReceiver } from "../../support/webhook-receiver.ts";
 import { problemsOf, staysInDialog, tabTo } from "../support.ts";
+import { changedKeys } from "./changed-keys.ts";
 import { MARKUP, type Journey } from "./journey.ts";
 
 const OWNER = "olga@example.com";
@@ -9,7 +10,7 @@ const OWNER = "olga@example.com";
 /** From the setup link to customers, keys, sessions and webhooks. */
 export function firstSteps(journey: Journey, receiver: () => WebhookReceiver): void {
   const { belongings, bench, page, owner, customer, button, heading } = journey;
-  const { dialog, said, press, confirm, type, focusOn } = journey;
+  const { dialog, said, press, type, focusOn } = journey;
   let gatewayKey = "";
   it("leads from the setup link to the sign-in by keyboard alone, and shows what is wrong there", async () => {
     belongings.page = await bench().open(new URL(await newSetupLink(bench().control)).href);
@@ -297,40 +298,7 @@ export function firstSteps(journey: Journey, receiver: () => WebhookReceiver): v
     await focusOn("API keys");
   });
 
-  it("shows both versions of a key that somebody else has changed, before it is rolled or revoked", async () => {
-    const { row, secret } = await makeKey(bench().control, { name: "billing", scope: "gateway" });
-    const rename = async (name: string) => {
-      const path = `/api-keys/${row.id}`;
-      const answer = await bench().control.request("PUT", path, { headers: owner().headers, body: { name } });
-      assert.equal(answer.status, 200, answer.text);
-    };
-    let name = "billing";
-    await page().reload();
-    for (const [action, next] of [
-      ["Roll", "renamed"],
-      ["Revoke", "renamed again"],
-    ] as const) {
-      await page().getByRole("cell", { name, exact: true }).waitFor();
-      await press(`${action} ${name}`);
-      await dialog().waitFor();
-      // a use of the key is no change of it
-      await bench().decide(secret, [{}]);
-      await rename(next);
-      await press(action);
-      const both = dialog().getByRole("row", { name: /^name/ });
-      await both.waitFor();
-      assert.deepEqual(await both.getByRole("cell").allTextContents(), [`"${name}"`, `"${next}"`]);
-      assert.deepEqual(await problemsOf(page()), []);
-      await press("Show it as it is now");
-      await dialog().waitFor({ state: "detached" });
-      name = next;
-    }
-    await bench().decide(secret, [{}]);
-    await page().getByRole("cell", { name, exact: true }).waitFor();
-    await confirm(`Revoke ${name}`, "Revoke");
-    await said("Key revoked");
-    await assert.rejects(bench().decide(secret, [{}]), /API_KEY_REVOKED/);
-  });
+  changedKeys(journey);
 
   it("refuses a button that was there before the rights were taken away", async () => {
     const admin = await makePerson(bench().control, owner(), "admin");

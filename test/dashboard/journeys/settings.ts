@@ -58,10 +58,10 @@ export function settings(
     await page().getByRole("status").getByText("Role changed").waitFor();
     // of somebody who was changed meanwhile, both versions are shown first
     await button("Change role of ines@example.com").click();
-    const ines = (await bench()
+    const ines = await bench()
       .control.context.db("dashboard_users")
       .where({ email: "ines@example.com" })
-      .first("id")) as { id: string } | undefined;
+      .first<{ id: string } | undefined>("id");
     await ask("PUT", `/dashboard/users/${ines?.id ?? ""}`, { name: MARKUP });
     await dialog().getByRole("button", { name: "Change role" }).click();
     await dialog().getByRole("row", { name: /^name/ }).getByText(JSON.stringify(MARKUP)).waitFor();

@@ -38,7 +38,7 @@ export function JobCard({ id, policy, selection, onStarted }: JobCardProps) {
     if (isOver) {
       setEnded(true);
       // one that had ended before the page was opened is no news
-      if (seen.current === "running") announce(texts.ended[job.status as keyof typeof texts.ended]);
+      if (seen.current === "running") announce(texts.ended[job.status]);
     }
     seen.current = job.status;
   }, [job?.status]);

@@ -135,7 +135,13 @@ export function SelectionForm({ policy, selection, select, onStarted }: Selectio
           <button
             type={action === "assign" ? "button" : "submit"}
             class="danger"
-            onClick={action === "assign" ? () => whenChosen(begin) : undefined}
+            onClick={
+              action === "assign"
+                ? () => {
+                    whenChosen(begin);
+                  }
+                : undefined
+            }
           >
             {texts[action]}
           </button>
