@@ -234,6 +234,39 @@ describe("the feed of events", () => {
     }
   });
 
+  it("loses nothing that is written after the database has moved to another server, while instances run", async () => {
+    const { db } = control.database;
+    await emit(violation("cus_1"));
+    const { cursor } = await read();
+    // as if what is there came from a server that was far ahead
+    await db.raw("update events set xid = (xid::text::bigint + 1000000000)::text::xid8");
+    await db("event_feed").update({ server: "another.1" });
+    const { box } = control.context;
+    const at = decodeCursor(box, cursor);
+    const before = encodeCursor(box, { ...at, xid: String(BigInt(at.xid) + 1_000_000_000n) });
+    await commit(violation("cus_2"));
+    assert.equal(await renewFeedGeneration(db), true);
+    assert.equal(await renewFeedGeneration(db), false);
+    await emit(violation("cus_3"));
+    const { events } = await read({ after: before });
+    assert.deepEqual(
+      events.map(({ customer_id }) => customer_id),
+      ["cus_2", "cus_3"],
+    );
+  });
+
+  it("survives a reset of the sandbox by an earlier release, which empties tables that it does not know", async () => {
+    const { db } = control.database;
+    await emit(violation());
+    const { cursor } = await read();
+    const before = (await db("event_feed").select()) as object[];
+    await db.raw("truncate events, event_feed");
+    assert.deepEqual(await db("event_feed").select(), before);
+    assert.deepEqual(await refusal({ after: cursor }), [410, "CURSOR_EXPIRED"]);
+    await emit(violation("cus_2"));
+    assert.equal((await read()).events.length, 1);
+  });
+
   it("goes on after a logical restore, whose events have numbers of another server", async () => {
     const { db } = control.database;
     await emit(violation("cus_1"));
