@@ -111,7 +111,8 @@ bench: install ## run the benchmarks; results in bench/
 docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
 		test/decision/decide/urls.test.ts test/cli/doctor.test.ts \
-		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts
+		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts \
+		test/operations/sizing.test.ts
 
 dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
 	@node dashboard/build.ts
