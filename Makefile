@@ -24,16 +24,16 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gat
 	e2e/control-plane/backup e2e/control-plane/up-again e2e/policies/rollout e2e/policies/shadow storage/embedded-postgres \
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
-	control/sandbox/moments))
+	control/sandbox/moments release/reproducible))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs release release-check release-publish clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -122,6 +122,17 @@ screenshots: install ## take pictures of every page of the dashboard, in dashboa
 
 build: install ## compile the package to dist/
 	npm run --silent build
+
+release: install ## make what is released, from the last commit, in dist/release (TAG=v... of a release)
+	node release/make.ts $${TAG:+--tag "$$TAG"}
+
+# Of what `make release` has made; needs GitHub's program and a token
+release-publish: ## draft a release on GitHub with the files of dist/release (TAG=v...)
+	gh release create "$$TAG" --draft --verify-tag --title "$$TAG" --notes-file dist/release/RELEASE_NOTES.md \
+		dist/release/*.tgz dist/release/*.tar.gz dist/release/*.whl dist/release/SHA256SUMS
+
+release-check: install ## make it twice, in other folders, umasks and time zones, and compare the bytes
+	node release/check.ts
 
 clean: ## remove everything that was built or installed
 	rm -rf dist dashboard/dist dashboard/screenshots coverage node_modules .gatehouse
