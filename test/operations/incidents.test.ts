@@ -34,7 +34,9 @@ function commandBlocks(): readonly { readonly section: string; readonly commands
     );
 }
 
-describe("operations: the commands for incidents", () => {
+describe("operations: the commands for incidents", function () {
+  // a control plane, a gateway and a dozen commands, on a machine that may be busy
+  this.timeout(600_000);
   let plane: ControlPlaneProcess;
   let issuer: TestIssuer;
   let gateway: RunningGateway;
@@ -58,8 +60,8 @@ describe("operations: the commands for incidents", () => {
     const api = apiClient(url, await plane.createKey("production", "full_access"));
     for (const version of ["v1", "v2"]) {
       const file = { name: "default.yaml", text: `policy_set: default\nversion: ${version}\n${POLICIES}` };
-      const { status } = await api("POST", "/policy-sets", { name: "default", files: [file] });
-      assert.equal(status, 201);
+      const { status, body } = await api("POST", "/policy-sets", { name: "default", files: [file] });
+      assert.equal(status, 201, JSON.stringify(body));
     }
     gateway = await startGateway({
       backend: issuer.url,
@@ -72,10 +74,12 @@ describe("operations: the commands for incidents", () => {
       },
     });
     assert.equal((await fetch(`${gateway.url}/reports/1`)).status, 401);
-    await eventually(
-      "the record",
-      async () => (await api("GET", "/audit/logs?kind=decision")).body.data.length > 0,
-    );
+    await eventually("the record", async () => {
+      const { body } = (await api("GET", "/audit/logs?kind=decision")) as {
+        body: { data: readonly object[] };
+      };
+      return body.data.length > 0;
+    });
     await plane.createKey("production", "read_only");
     const [newest = ""] = (await plane.cli("keys", "list", "--environment", "production", "--json")).split(
       "\n",
@@ -118,7 +122,7 @@ describe("operations: the commands for incidents", () => {
     says("New policies are not in force", /default/);
     says("Requests are denied that should not be", /"success":true.*"v1"/s);
     says("Requests are denied that should not be", /"reason":"IDENTITY_REQUIRED"/);
-    says("Requests are denied that should not be", /^DENY \(403\) CONDITION_FALSE/m);
+    says("Requests are denied that should not be", /DENY \(403\) CONDITION_FALSE/);
     says("Overload and floods", /reason="IDENTITY_REQUIRED"/);
     says("The API is slow", /^gatehouse_database_pool_exhausted_total\{.*\} 0$/m);
     says("A gateway is lost or diverges", /^\s*\{"success":true/);
@@ -129,12 +133,7 @@ describe("operations: the commands for incidents", () => {
     const keys = (await plane.cli("keys", "list", "--environment", "production", "--json"))
       .trim()
       .split("\n");
-    const found = keys.map(
-      (line) => JSON.parse(line) as { id: string; revoked_at?: string | null; status?: string },
-    );
-    assert.match(
-      JSON.stringify(found.find(({ id }) => id === leaked)),
-      /"revoked(?:_at":"2|")|"status":"revoked"/,
-    );
+    const found = keys.map((line) => JSON.parse(line) as { id: string; status: string });
+    assert.equal(found.find(({ id }) => id === leaked)?.status, "revoked");
   });
 });
