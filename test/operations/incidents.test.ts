@@ -60,8 +60,8 @@ describe("operations: the commands for incidents", function () {
     const api = apiClient(url, await plane.createKey("production", "full_access"));
     for (const version of ["v1", "v2"]) {
       const file = { name: "default.yaml", text: `policy_set: default\nversion: ${version}\n${POLICIES}` };
-      const { status, body } = await api("POST", "/policy-sets", { name: "default", files: [file] });
-      assert.equal(status, 201, JSON.stringify(body));
+      const answer = await api("POST", "/policy-sets", { name: "default", files: [file] });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
     }
     gateway = await startGateway({
       backend: issuer.url,
