@@ -25,16 +25,16 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gat
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
 	e2e/control-plane/rollout-connections e2e/control-plane/rollout-faults e2e/control-plane/rollout-subscriptions \
-	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/tutorial))
+	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/tutorial release/reproducible))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs release release-check release-publish clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel=error
@@ -112,7 +112,8 @@ bench: install ## run the benchmarks; results in bench/
 docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
 		test/decision/decide/urls.test.ts test/cli/doctor.test.ts \
-		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts
+		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts \
+		test/operations/sizing.test.ts
 
 dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
 	@node dashboard/build.ts
@@ -122,6 +123,17 @@ screenshots: install ## take pictures of every page of the dashboard, in dashboa
 
 build: install ## compile the package to dist/
 	npm run --silent build
+
+release: install ## make what is released, from the last commit, in dist/release (TAG=v... of a release)
+	node release/make.ts $${TAG:+--tag "$$TAG"}
+
+# Of what `make release` has made; needs GitHub's program and a token
+release-publish: ## draft a release on GitHub with the files of dist/release (TAG=v...)
+	gh release create "$$TAG" --draft --verify-tag --title "$$TAG" --notes-file dist/release/RELEASE_NOTES.md \
+		dist/release/*.tgz dist/release/*.tar.gz dist/release/*.whl dist/release/SHA256SUMS
+
+release-check: install ## make it twice, in other folders, umasks and time zones, and compare the bytes
+	node release/check.ts
 
 clean: ## remove everything that was built or installed
 	rm -rf dist dashboard/dist dashboard/screenshots coverage node_modules .gatehouse

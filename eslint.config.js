@@ -336,7 +336,7 @@ export default defineConfig(
   // the second asks who has started it, before anything else is loaded
   { files: ["src/config/environment.ts", "bin/gatehouse.js"], rules: { "no-restricted-properties": "off" } },
   {
-    files: ["test/**", "bench/**"],
+    files: ["test/**", "bench/**", "release/**"],
     rules: { "no-restricted-properties": "off", "@typescript-eslint/no-non-null-assertion": "off" },
   },
   {

@@ -30,6 +30,7 @@ import { allRoutes } from "./routes.ts";
 import { providerRouter } from "./sandbox/provider/router.ts";
 import { seedSandbox } from "./sandbox/reset.ts";
 import type { SandboxSeed } from "./sandbox/seed/types.ts";
+import { countDeliveries, type DeliveryCounts } from "./resources/webhooks/count-deliveries.ts";
 import { startDeliveries } from "./resources/webhooks/start-deliveries.ts";
 
 export interface EnvironmentOptions {
@@ -49,6 +50,8 @@ export interface EnvironmentOptions {
   readonly onRefusedFeedTurn?: GatewayFeedOptions["onRefusedTurn"];
   /** Called with the number of gateways by status, every few seconds. */
   readonly onFleet?: (counts: FleetCounts) => void;
+  /** Called with the numbers of webhooks and of their deliveries, every few seconds. */
+  readonly onDeliveries?: (counts: DeliveryCounts) => void;
   /** A connection for `/readyz` alone, which tells of the database and not of those who wait for it. Default: the API's. */
   readonly readiness?: Database;
 }
@@ -64,6 +67,8 @@ export interface ComposedEnvironment {
 
 /** How soon a lost gateway is announced. */
 const FLEET_MS = 5_000;
+/** How often webhooks and their deliveries are counted. */
+const DELIVERIES_MS = 15_000;
 /** How soon a candidate is taken back that does worse. */
 const ROLLOUTS_MS = 1_000;
 
@@ -80,6 +85,7 @@ export async function composeEnvironment(
     readiness = db,
     deliver = startDeliveries,
     onFleet,
+    onDeliveries,
     onRefusedCall,
     onRefusedFeedTurn,
   } = options;
@@ -139,6 +145,17 @@ export async function composeEnvironment(
       },
       { what: "watch the gateways", log, now: true },
     ),
+    ...(onDeliveries
+      ? [
+          every(
+            DELIVERIES_MS,
+            async () => {
+              onDeliveries(await countDeliveries(db, new Date(context.clock())));
+            },
+            { what: "count webhook deliveries", log, now: true },
+          ),
+        ]
+      : []),
     every(ROLLOUTS_MS, () => watchRollouts(context), { what: "watch rollouts", log, level: "error" }),
     ...(publish ? [startFolderPublisher({ context, compile }, publish)] : []),
   ];

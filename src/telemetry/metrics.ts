@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { controlPlaneMetrics } from "./control-plane-metrics.ts";
 
 /** Where a hit, miss or eviction happened. */
 export type CacheName = "tokens" | "decisions" | "denials" | "policy_sets" | "attributes";
 
 /**
- * Every metric of the service is named here and nowhere else. One instance per process (and per test), so that nothing is
- * shared by accident.
+ * Every metric of a gateway is named here, and those of a control plane in `control-plane-metrics.ts`. One instance per process
+ * (and per test), so that nothing is shared by accident.
  *
  * At any moment `decisions = audit_recorded + audit_dropped + audit_queue` and
  * `outcomes = audit_outcomes_recorded + audit_outcomes_dropped + audit_outcomes_queue`; the queues are empty at rest.
@@ -275,6 +276,18 @@ export function createMetrics() {
       labelNames: ["check"] as const,
       registers,
     }),
+    workers: new Gauge({
+      name: "gatehouse_workers",
+      help: "Worker processes of this gateway, by state (configured, ready).",
+      labelNames: ["state"] as const,
+      registers,
+    }),
+    checkOk: new Gauge({
+      name: "gatehouse_check_ok",
+      help: "1 while a check of /readyz is met, otherwise 0, by check (envoy, workers, policies, issuer_keys, control_plane, customer_policy_sets).",
+      labelNames: ["check"] as const,
+      registers,
+    }),
     processRestarts: new Counter({
       name: "gatehouse_process_restarts_total",
       help: "Processes that died and were restarted, by kind (envoy, worker).",
@@ -284,64 +297,19 @@ export function createMetrics() {
   };
 }
 
-/** The only metrics of a control plane that runs in its own process. */
-export function createControlPlaneMetrics() {
-  const registry = new Registry();
-  return { registry, ...controlPlaneMetrics([registry]) };
-}
-
-/** Metrics of a control plane, in its own process or in a gateway's. */
-function controlPlaneMetrics(registers: Registry[]) {
-  return {
-    policyReloadFailed: new Gauge({
-      name: "gatehouse_policy_reload_failed",
-      help: "1 while the newest content of a policy source (folder, control_plane) cannot be put in force; gatehouse_policy_set_info shows the set in force, if any. With an environment: a folder that the control plane publishes.",
-      labelNames: ["source", "environment"] as const,
-      registers,
-    }),
-    gateways: new Gauge({
-      name: "gatehouse_gateways",
-      help: "Gateways that report to this control plane, by environment and status (alive, lagging, diverged, lost).",
-      labelNames: ["environment", "status"] as const,
-      registers,
-    }),
-    poolExhausted: new Counter({
-      name: "gatehouse_database_pool_exhausted_total",
-      help: "Timeouts waiting for a database connection of the control plane in this process, by environment and workload (api, feed, analytics, intake, keys); such requests are answered with 503.",
-      labelNames: ["environment", "workload"] as const,
-      registers,
-    }),
-    apiRequests: new Counter({
-      name: "gatehouse_api_requests_total",
-      help: "Requests to the API of the control plane in this process, by environment, operation (as in the OpenAPI document; oauth, well_known, health or other outside of it) and status (none if the client left before an answer).",
-      labelNames: ["environment", "operation", "status"] as const,
-      registers,
-    }),
-    apiDuration: new Histogram({
-      name: "gatehouse_api_request_duration_seconds",
-      help: "Time from a request to the API until its answer is sent, by environment and operation. Gateways wait in followChanges until something changes.",
-      labelNames: ["environment", "operation"] as const,
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers,
-    }),
-    apiRefusals: new Counter({
-      name: "gatehouse_api_refused_calls_total",
-      help: "Requests to the API that were refused with 401 or 403, or because of another customer, by environment and what became of their record: recorded, rate (there were too many of their caller, which are counted in one record), failed (the database did not take it).",
-      labelNames: ["environment", "record"] as const,
-      registers,
-    }),
-    accessLogDropped: new Counter({
-      name: "gatehouse_api_access_log_dropped_total",
-      help: "Lines of `api.access_log` that could not be written.",
-      registers,
-    }),
-    turnsRefused: new Counter({
-      name: "gatehouse_database_turns_refused_total",
-      help: "Requests of a caller that got no turn for a database connection of the control plane in this process, by environment, workload (api, analytics, feed, intake) and reason: queue_full (answered with 429) or timeout (503). Other callers are not affected; the log names the caller.",
-      labelNames: ["environment", "workload", "reason"] as const,
-      registers,
-    }),
-  };
+/**
+ * Writes zeros for what is counted rarely: Prometheus sees an increase only from a sample that it already has, so the first
+ * lost record would raise no alert.
+ */
+export function startAtZero(
+  metrics: Pick<Metrics, "auditDropped" | "auditOutcomesDropped" | "statisticsRefused" | "processRestarts">,
+): void {
+  for (const cause of ["queue_full", "write_failed"]) {
+    metrics.auditDropped.inc({ cause }, 0);
+    metrics.auditOutcomesDropped.inc({ cause }, 0);
+  }
+  metrics.statisticsRefused.inc({ reason: "CLOCK_AHEAD" }, 0);
+  for (const process of ["envoy", "worker"]) metrics.processRestarts.inc({ process }, 0);
 }
 
 /** Metrics that are read from Envoy's statistics at scrape time. */
@@ -364,4 +332,3 @@ export const UPSTREAM_METRICS = {
 } as const;
 
 export type Metrics = ReturnType<typeof createMetrics>;
-export type ControlPlaneMetrics = ReturnType<typeof controlPlaneMetrics>;

@@ -40,6 +40,9 @@ describe("metrics of a control plane that runs alone", () => {
           "gatehouse_database_turns_refused_total",
           "gatehouse_gateways",
           "gatehouse_policy_reload_failed",
+          "gatehouse_webhook_deliveries_waiting",
+          "gatehouse_webhook_delivery_delay_seconds",
+          "gatehouse_webhooks",
         ]);
       } finally {
         await plane.close();

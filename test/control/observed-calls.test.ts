@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadGatewayConfig } from "../../src/config/index.ts";
 import type { ControlContext } from "../../src/control/platform/context.ts";
 import { startControlPlane, type ControlPlane } from "../../src/processes/control-plane/start.ts";
-import { createControlPlaneMetrics } from "../../src/telemetry/metrics.ts";
+import { createControlPlaneMetrics } from "../../src/telemetry/control-plane-metrics.ts";
 import { silentLog } from "../decision/support.ts";
 import { hex, startCollector } from "../support/collector.ts";
 import { temporaryDirectory, testDatabase, type TestDatabase } from "../support/database.ts";

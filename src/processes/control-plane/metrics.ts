@@ -2,7 +2,10 @@ import type { GatewayConfig } from "../../config/index.ts";
 import { cannotListen, hostPort } from "../../startup/index.ts";
 import { startAdminServer } from "../../telemetry/admin-server.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { createControlPlaneMetrics, type ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import {
+  createControlPlaneMetrics,
+  type ControlPlaneMetrics,
+} from "../../telemetry/control-plane-metrics.ts";
 
 /** The metrics of a control plane that runs alone. Beside a gateway, the gateway's supervisor serves them. */
 export interface ServedMetrics {

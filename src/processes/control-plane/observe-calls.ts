@@ -1,7 +1,7 @@
 import type { ApiCall, ObserveCall } from "../../control/platform/frame/calls.ts";
 import type { Environment } from "../../control/platform/environment.ts";
 import type { LineFile } from "../../telemetry/line-file.ts";
-import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "../../telemetry/control-plane-metrics.ts";
 import type { SpanAttributes, Tracing } from "../../telemetry/tracing.ts";
 
 export interface CallObservers {

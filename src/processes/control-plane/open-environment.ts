@@ -20,7 +20,7 @@ import {
   type ProvidedDatabases,
 } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "../../telemetry/control-plane-metrics.ts";
 import { counted } from "../../text/index.ts";
 import { masterKeys, type MasterKeys } from "./encryption-key.ts";
 import { openPool, type PoolsOptions } from "./pools.ts";

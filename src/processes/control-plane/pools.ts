@@ -11,7 +11,7 @@ import {
   type RefusedTurn,
 } from "../../storage/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "../../telemetry/control-plane-metrics.ts";
 
 export interface PoolsOptions {
   readonly environment: Environment;

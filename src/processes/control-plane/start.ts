@@ -30,7 +30,7 @@ import { assertPortIsFree, cannotListen, hostPort, type WantedPort } from "../..
 import { errorMessage } from "../../text/index.ts";
 import { openLineFile, type LineFile } from "../../telemetry/line-file.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { ControlPlaneMetrics } from "../../telemetry/metrics.ts";
+import type { ControlPlaneMetrics } from "../../telemetry/control-plane-metrics.ts";
 import { startTracing } from "../../telemetry/tracing.ts";
 
 /** An environment that is being served. */
@@ -162,6 +162,13 @@ async function serveEnvironment(
       onFleet: (counts) => {
         for (const [status, count] of Object.entries(counts))
           dependencies.metrics?.gateways.set({ environment, status }, count);
+      },
+      onDeliveries: ({ active, paused, disabled, waiting, delaySeconds }) => {
+        const { metrics } = dependencies;
+        for (const [state, count] of Object.entries({ active, paused, disabled }))
+          metrics?.webhooks.set({ environment, state }, count);
+        metrics?.deliveriesWaiting.set({ environment }, waiting);
+        metrics?.deliveryDelay.set({ environment }, delaySeconds);
       },
       ...(config.api.publish_policies.includes(environment) && {
         publish: {

@@ -24,11 +24,11 @@ import {
   hostPort,
 } from "../../startup/index.ts";
 import type { TlsFiles } from "../../runtime/tls-files.ts";
-import { startAdminServer } from "../../telemetry/admin-server.ts";
+import { startAdminServer, type Readiness } from "../../telemetry/admin-server.ts";
 import { aggregateMetrics, type MetricsJson, type WorkerMetrics } from "../../telemetry/aggregate.ts";
 import type { CheckStatus } from "../../telemetry/check-status.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
+import { createMetrics, startAtZero, type Metrics } from "../../telemetry/metrics.ts";
 import { watchRollout, type ConfigFile } from "./watch-config.ts";
 import type { WorkerAddress, WorkerPlan } from "./worker.ts";
 import { readRolloutMemory } from "./rollout-memory.ts";
@@ -67,6 +67,7 @@ export async function startSupervisor(
 ): Promise<Supervisor> {
   const log = createLog({ level: config.telemetry.log_level, name: "supervisor" });
   const { metrics = createMetrics() } = options;
+  startAtZero(metrics);
   await assertStartable(config, { hasEnvoy: options.envoy !== undefined });
   const kind = options.envoy === undefined ? "authz" : "gateway";
   const runtime = mkdtempSync(join(tmpdir(), "gatehouse-"));
@@ -160,23 +161,31 @@ export async function startSupervisor(
     log,
   });
 
+  const ready = (): Readiness => {
+    const envoy = keeper && { ok: keeper.running, detail: keeper.running ? "running" : "not running" };
+    const checks = { ...(envoy && { envoy }), ...withSupervisors(readiness.checks(), policies.status()) };
+    return { ready: readiness.ready > 0 && envoy?.ok !== false, checks };
+  };
   const admin = await startAdminServer({
     address: config.telemetry.listen_address,
     port: config.telemetry.port,
-    metrics: async () => ({
-      contentType: metrics.registry.contentType,
-      body: await aggregateMetrics(
-        await workerMetrics(pool),
-        metrics.registry,
-        await keeper?.upstreamMetrics(),
-      ),
-    }),
-    health: () => true,
-    ready: () => {
-      const envoy = keeper && { ok: keeper.running, detail: keeper.running ? "running" : "not running" };
-      const checks = { ...(envoy && { envoy }), ...withSupervisors(readiness.checks(), policies.status()) };
-      return { ready: readiness.ready > 0 && envoy?.ok !== false, checks };
+    metrics: async () => {
+      metrics.checkOk.reset();
+      metrics.workers.set({ state: "configured" }, listen.length);
+      metrics.workers.set({ state: "ready" }, readiness.ready);
+      for (const [check, { ok }] of Object.entries(ready().checks))
+        metrics.checkOk.set({ check }, ok ? 1 : 0);
+      return {
+        contentType: metrics.registry.contentType,
+        body: await aggregateMetrics(
+          await workerMetrics(pool),
+          metrics.registry,
+          await keeper?.upstreamMetrics(),
+        ),
+      };
     },
+    health: () => true,
+    ready,
     log,
   }).catch(async (error: unknown) => {
     // workers left running would keep this process alive

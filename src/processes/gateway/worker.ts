@@ -16,7 +16,7 @@ import {
 } from "../../authorizers/index.ts";
 import type { TlsFiles } from "../../runtime/tls-files.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { createMetrics } from "../../telemetry/metrics.ts";
+import { createMetrics, startAtZero } from "../../telemetry/metrics.ts";
 import { isReady, isReadyWorkers, takesRequests, type ReadinessReport } from "./worker-readiness.ts";
 
 /** The address on which one worker listens. */
@@ -53,6 +53,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   if (listen === undefined) throw new Error(`the plan has no worker ${index}`);
   const log = createLog({ level: plan.config.telemetry.log_level, name: `worker-${index}` });
   const metrics = createMetrics();
+  startAtZero(metrics);
   const service = await createService(plan.config, {
     metrics,
     log,

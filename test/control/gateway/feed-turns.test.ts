@@ -4,7 +4,7 @@ import { pageCursorOf, parsePageCursor } from "../../../src/control/gateway/page
 import { newId } from "../../../src/control/platform/ids.ts";
 import { refusedTurns } from "../../../src/processes/control-plane/pools.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { createControlPlaneMetrics } from "../../../src/telemetry/metrics.ts";
+import { createControlPlaneMetrics } from "../../../src/telemetry/control-plane-metrics.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bearer, makeKey, send } from "../../support/guarded-control.ts";

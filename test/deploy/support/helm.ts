@@ -1,9 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { goProgram } from "./go-program.ts";
 import { resourcesIn, type Resource } from "./schemas.ts";
 
 const run = promisify(execFile);
@@ -18,13 +17,7 @@ const EXAMPLES = fileURLToPath(new URL("../../../deploy/helm/examples", import.m
 /** Helm's program: the installed one, or made from its module by `go`; `undefined` where neither is there. */
 export function helmBinary(): string | undefined {
   if (spawnSync("helm", ["version"]).status === 0) return "helm";
-  const folder = resolve(".gatehouse", `helm-${VERSION}`);
-  const binary = join(folder, "helm");
-  if (existsSync(binary)) return binary;
-  mkdirSync(folder, { recursive: true });
-  const env = { ...process.env, GOBIN: folder };
-  const made = spawnSync("go", ["install", `helm.sh/helm/v3/cmd/helm@${VERSION}`], { cwd: tmpdir(), env });
-  return made.status === 0 ? binary : undefined;
+  return goProgram("helm", "helm.sh/helm/v3/cmd/helm", VERSION);
 }
 
 /** What `helm template` is given. */
