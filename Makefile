@@ -24,13 +24,13 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gat
 	e2e/control-plane/backup e2e/control-plane/up-again e2e/policies/rollout e2e/policies/shadow storage/embedded-postgres \
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
-	control/sandbox/moments))
+	control/sandbox/moments docs/site))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs docs-site clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,7 +111,11 @@ bench: install ## run the benchmarks; results in bench/
 docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
 		test/decision/decide/urls.test.ts test/cli/doctor.test.ts \
-		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts
+		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts \
+		test/docs/pages.test.ts
+
+docs-site: $(INSTALLED) ## build the documentation as a static site, in site/
+	node docs/.vitepress/build.ts
 
 dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
 	@node dashboard/build.ts
@@ -123,4 +127,4 @@ build: install ## compile the package to dist/
 	npm run --silent build
 
 clean: ## remove everything that was built or installed
-	rm -rf dist dashboard/dist dashboard/screenshots coverage node_modules .gatehouse
+	rm -rf dist site dashboard/dist dashboard/screenshots coverage node_modules .gatehouse
