@@ -27,7 +27,7 @@ interface Row {
 const run = promisify(execFile);
 const RULES = 1_000;
 /** Well below what the gateway can do, so that the waiting of saturation hides nothing. */
-const PER_SECOND = 400;
+const PER_SECOND = 200;
 const CONNECTIONS = 16;
 const SECONDS = effort(10);
 const TURNS = quick ? 1 : 5;

@@ -274,3 +274,13 @@ export function oneOrMore<S extends z.ZodType>(item: S) {
 export function map<K extends z.core.$ZodRecordKey, S extends z.ZodType>(key: K, value: S, name: string) {
   return named(z.record(key, value, expected(`a map, ${name}`)), "json", `a map, ${name}`);
 }
+
+/** A map that may have some of these keys, and no other. */
+export function mapOf<const T extends string, S extends z.ZodType>(
+  keys: readonly T[],
+  value: S,
+  name: string,
+) {
+  const what = `a map of ${inBackticks(keys)}, ${name}`;
+  return named(z.partialRecord(z.enum(keys), value, expected(what)), "json", what);
+}

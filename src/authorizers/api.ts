@@ -17,9 +17,10 @@ export function createHttpApis(
   { aws, authzen }: ApiSettings,
   serving: ServingDependencies & SearchDependencies,
 ): HttpApis {
-  return new Map([["/aws", awsApi(aws, serving)], ...authzenApis(authzen, serving)]);
+  return new Map([[AWS_PATH, awsApi(aws, serving)], ...authzenApis(authzen, serving)]);
 }
 
+export const AWS_PATH = "/aws";
 const JSON_TYPE = ["content-type", "application/json"] as const;
 /** API Gateway takes 10 KB of headers and 8 KB of a path; an event has each of them twice. */
 const AWS_MOST_BYTES = 256 * 1024;

@@ -25,12 +25,12 @@ interface HttpDoor {
 }
 
 /** Every door of proxies that ask with a sub-request, by the name that people give it. */
-export const SUB_REQUEST_DOORS: Readonly<Record<string, HttpDoor>> = {
+export const SUB_REQUEST_DOORS = {
   nginx: { path: "/nginx", door: nginx },
   caddy: { path: "/caddy", door: caddy },
   traefik: { path: "/traefik", door: traefik },
   "envoy-http": { path: `${ENVOY_PREFIX}/`, door: envoyHttp },
-};
+} satisfies Readonly<Record<string, HttpDoor>>;
 
 /** Doors whose callers do not say which protocol the client speaks. */
 const WITHOUT_PROTOCOL: ReadonlySet<string> = new Set(["traefik", "authzen"]);

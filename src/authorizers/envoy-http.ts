@@ -40,6 +40,7 @@ export const envoyHttp: Door<SubRequest, HttpAnswer> = {
       call,
     ),
     overwrites: OVERWRITTEN,
+    behindEnvoy: true,
   }),
   encode: withAddress(
     encoder({ of: (status) => (status >= 500 ? 403 : delivered(status)), lastResort: 403 }),

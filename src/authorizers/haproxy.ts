@@ -16,13 +16,13 @@ export const haproxy: Door<HaproxyMessage, HttpAnswer> = {
     const hosts = headers.flatMap(([name, value]) => (name === "host" ? [value] : []));
     if (hosts.length > 1) throw new Error("the request has more than one host");
     const method = textOf(message, "method");
-    const target = textOf(message, "target");
+    const protocol = `HTTP/${textOf(message, "version").replace(/^([23])\.0$/, "$1")}`;
+    const host = hosts[0] ?? "";
+    const target = forwardedTarget(textOf(message, "target"), protocol, host);
     return checkOf(
       { method, target, headers: headers.filter(([name]) => !HOP_BY_HOP.has(name)) },
       {
-        ...{ method, target },
-        protocol: `HTTP/${textOf(message, "version").replace(/^([23])\.0$/, "$1")}`,
-        host: hosts[0] ?? "",
+        ...{ method, target, protocol, host },
         scheme: flagOf(message, "tls") ? "https" : "http",
         address: addressOf(message),
         hopByHop: headers.filter(([name]) => HOP_BY_HOP.has(name)),
@@ -35,6 +35,16 @@ export const haproxy: Door<HaproxyMessage, HttpAnswer> = {
   },
   encode: encoder({ of: delivered, lastResort: 500 }),
 };
+
+/**
+ * HTTP/2 and HTTP/3 have no such thing as a target: there, HAProxy makes one URL of `:scheme`, `:authority` and `:path`, and forwards
+ * the path. One with another host than the request's stays as it is, and is refused like any absolute target.
+ */
+function forwardedTarget(target: string, protocol: string, host: string): string {
+  if (protocol !== "HTTP/2" && protocol !== "HTTP/3") return target;
+  const [, authority, path] = /^https?:\/\/([^/?#]+)(\/.*)$/s.exec(target) ?? [];
+  return path !== undefined && authority === host ? path : target;
+}
 
 const NONE: ReadonlySet<string> = new Set();
 /** Of the client: `checkOf` takes them apart, because of other proxies a sub-request has its own. */

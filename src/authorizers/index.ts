@@ -5,6 +5,13 @@ export type { AuthzenSettings } from "./authzen/index.ts";
 export { createHttpDoors, DOOR_ABILITIES, type HttpDoors } from "./doors.ts";
 export { haproxy } from "./haproxy.ts";
 export {
+  atDoors,
+  callersByPath,
+  HTTP_DOOR_PATHS,
+  type DoorCallers,
+  type HttpDoorName,
+} from "./offered-doors.ts";
+export {
   AUTHORIZER_REFUSALS,
   startAuthorizers,
   type AuthorizerRefusal,

@@ -29,6 +29,8 @@ export interface AuthorizersOptions {
   /** Who may ask: addresses, networks, names in client certificates. */
   readonly callers: readonly string[];
   readonly doors: HttpDoors;
+  /** By path of a door or API: who of the callers may use it. Default: each of them, each path. */
+  readonly callersByPath?: ReadonlyMap<string, readonly string[]>;
   /** Default: none. */
   readonly apis?: HttpApis;
   /** Time limit for one decision; ms. */
@@ -64,6 +66,9 @@ const SAID_EVERY_MS = 10_000;
 export async function startAuthorizers(options: AuthorizersOptions): Promise<Authorizers> {
   const { listen, tls, callers, doors, decisionTimeout, log, atOnce = AT_ONCE } = options;
   const { apis = new Map() as HttpApis, refused = () => undefined } = options;
+  const narrowed = new Map(
+    [...(options.callersByPath ?? [])].map(([path, some]) => [path, createCallers(some)] as const),
+  );
   if (callers.length === 0) throw new Error("authz.http_callers is empty: nobody may ask");
   const mayAsk = createCallers(callers);
   let [serving, closing, deciding] = [true, false, 0];
@@ -79,7 +84,7 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
       said = performance.now();
       log.warn(
         { peer: socket.remoteAddress },
-        "somebody who is not in authz.http_callers asked for a decision",
+        "somebody who is not in authz.http_callers, or not in authz.http_door_callers of this door, asked for a decision",
       );
     }
     return refuse("stranger", 403, "caller not permitted");
@@ -88,9 +93,12 @@ export async function startAuthorizers(options: AuthorizersOptions): Promise<Aut
   async function answerTo(request: IncomingMessage): Promise<HttpAnswer> {
     if (!mayAsk(request.socket)) return refuseStranger(request.socket);
     const { method = "", url: target = "" } = request;
+    const prefix = target.slice(0, target.indexOf("/", 1) + 1);
+    const below = doors.get(prefix);
+    if (narrowed.get(below === undefined ? target : prefix)?.(request.socket) === false)
+      return refuseStranger(request.socket);
     const api = apis.get(target);
     if (api !== undefined) return answerOfApi(api, request);
-    const below = doors.get(target.slice(0, target.indexOf("/", 1) + 1));
     const ask = below ?? doors.get(target);
     if (ask === undefined) return refuse("unknown_path", 404, "unknown path");
     // a proxy that sends a body expects it to be read

@@ -35,6 +35,8 @@ export interface SpopOptions {
   readonly refused?: (cause: AuthorizerRefusal) => void;
   /** How many requests are decided at once; more are denied with 503. */
   readonly atOnce?: number;
+  /** How long a peer may take for its HELLO, for a frame that it has begun, to read answers, and to close; ms. */
+  readonly frameTimeout?: number;
 }
 
 /** HAProxy's message in the SPOE configuration. */
@@ -44,8 +46,12 @@ const FRAME_SIZE = 65_536;
 /** The smallest that the protocol permits. */
 const SMALLEST_FRAME = 256;
 const AT_ONCE = 1_000;
+const FRAME_TIMEOUT_MS = 10_000;
 /** Codes of a disconnection (SPOE.txt, section 3.5). */
-const CODE = { normal: 0, tooBig: 3, invalid: 4, noVersion: 6, fragmented: 10 };
+const CODE = {
+  ...{ normal: 0, timeout: 2, tooBig: 3, invalid: 4, noVersion: 5, noFrameSize: 6 },
+  ...{ otherVersion: 8, frameSize: 9, fragmented: 10 },
+};
 
 class Unusable extends Error {
   readonly code: number;
@@ -63,6 +69,7 @@ class Unusable extends Error {
  */
 export async function startSpop(options: SpopOptions): Promise<Authorizers> {
   const { listen, callers, ask, decisionTimeout, log, refused = () => undefined, atOnce = AT_ONCE } = options;
+  const { frameTimeout = FRAME_TIMEOUT_MS } = options;
   if (callers.length === 0) throw new Error("authz.http_callers is empty: nobody may ask");
   const mayAsk = createCallers(callers);
   const sockets = new Set<Socket>();
@@ -97,18 +104,59 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
     sockets.add(socket);
     let received: Buffer = Buffer.alloc(0);
     let frameSize: number | undefined;
+    let limit: NodeJS.Timeout | undefined;
+
+    /** The peer has to do something now, which more bytes do not put off. */
+    const expectSoon = (): void => {
+      clearTimeout(limit);
+      const own = setTimeout(() => {
+        // what came while this process was busy is read first
+        setImmediate(() => {
+          if (limit === own) late();
+        });
+      }, frameTimeout);
+      limit = own;
+    };
+
+    const expectNothing = (): void => {
+      clearTimeout(limit);
+      limit = undefined;
+    };
+
+    const late = (): void => {
+      if (socket.writableEnded || socket.writableNeedDrain) socket.destroy();
+      else failed(new Unusable(CODE.timeout, "the frame is late"));
+    };
+
+    const end = (code: number, message: string): void => {
+      disconnect(socket, code, message);
+      expectSoon();
+    };
+
+    /** A peer that does not read its answers is not read, either. */
+    const write = (bytes: Buffer): void => {
+      if (socket.write(bytes) || socket.isPaused()) return;
+      socket.pause();
+      expectSoon();
+    };
 
     const hello = ({ payload }: SpopFrame): void => {
       const values = new SpopReader(payload).list();
       const [versions, size] = [values.get("supported-versions"), values.get("max-frame-size")];
       const supported = Buffer.isBuffer(versions) ? versions.toString("latin1").split(/[, ]+/) : [];
-      if (!supported.includes(VERSION)) throw new Unusable(CODE.noVersion, "only SPOP 2.0 is supported");
-      if (typeof size !== "number" || size < SMALLEST_FRAME)
-        throw new Unusable(CODE.invalid, "max-frame-size is missing or too small");
+      if (!supported.includes(VERSION))
+        throw new Unusable(
+          versions === undefined ? CODE.noVersion : CODE.otherVersion,
+          "only SPOP 2.0 is supported",
+        );
+      if (typeof size !== "number") throw new Unusable(CODE.noFrameSize, "max-frame-size is missing");
+      if (size < SMALLEST_FRAME) throw new Unusable(CODE.frameSize, "max-frame-size is too small");
       frameSize = Math.min(size, FRAME_SIZE);
       const ours = { version: VERSION, "max-frame-size": frameSize, capabilities: "pipelining" };
-      socket.write(writeFrame({ type: FRAME.agentHello, stream: 0, frame: 0, payload: writeList(ours) }));
-      if (values.get("healthcheck") === true) socket.end();
+      write(writeFrame({ type: FRAME.agentHello, stream: 0, frame: 0, payload: writeList(ours) }));
+      if (values.get("healthcheck") !== true) return;
+      socket.end();
+      expectSoon();
     };
 
     const notified = async ({ stream, frame, payload }: SpopFrame, size: number): Promise<void> => {
@@ -126,12 +174,12 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
         });
       const whole = ack(answer.body);
       // a page that is too long for a frame is left out; the verdict is not
-      if (!socket.destroyed) socket.write(whole.length - 4 > size ? ack("") : whole);
+      if (!socket.writableEnded && !socket.destroyed) write(whole.length - 4 > size ? ack("") : whole);
     };
 
     const take = (frame: SpopFrame): void => {
       if ((frame.flags & FIN) === 0) throw new Unusable(CODE.fragmented, "fragmentation is not supported");
-      if (frame.type === FRAME.haproxyDisconnect) disconnect(socket, CODE.normal, "");
+      if (frame.type === FRAME.haproxyDisconnect) end(CODE.normal, "");
       else if (frame.type === FRAME.haproxyHello && frameSize === undefined) hello(frame);
       else if (frame.type === FRAME.notify && frameSize !== undefined) {
         const asked: Promise<void> = notified(frame, frameSize)
@@ -143,30 +191,54 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
 
     const failed = (error: unknown): void => {
       refused("malformed");
+      if (socket.writableEnded) return;
       log.warn({ err: error, peer: socket.remoteAddress }, "a connection of HAProxy is not usable");
       const code = error instanceof Unusable ? error.code : CODE.invalid;
-      disconnect(socket, code, error instanceof Error ? error.message : "");
+      end(code, error instanceof Error ? error.message : "");
     };
 
+    /** @returns whether there was a whole frame */
+    const takeNext = (): boolean => {
+      if (received.length < 4 || socket.writableEnded) return false;
+      const length = received.readUInt32BE();
+      if (length > FRAME_SIZE) throw new Unusable(CODE.tooBig, "the frame is too big");
+      if (received.length < 4 + length) return false;
+      const frame = readFrame(received.subarray(4, 4 + length));
+      received = received.subarray(4 + length);
+      take(frame);
+      return true;
+    };
+
+    const isOver = (): boolean => socket.writableEnded;
+
     socket.on("data", (chunk: Buffer) => {
+      // what follows a goodbye is read only so that the peer can close
+      if (isOver()) return;
+      const begun = received.length > 0 || frameSize === undefined;
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       try {
-        while (received.length >= 4 && !socket.writableEnded) {
-          const length = received.readUInt32BE();
-          if (length > FRAME_SIZE) throw new Unusable(CODE.tooBig, "the frame is too big");
-          if (received.length < 4 + length) break;
-          const frame = readFrame(received.subarray(4, 4 + length));
-          received = received.subarray(4 + length);
-          take(frame);
-        }
+        let some = false;
+        while (takeNext()) some = true;
+        if (isOver() || socket.isPaused()) return;
+        if (received.length === 0 && frameSize !== undefined) expectNothing();
+        else if (some || !begun) expectSoon();
       } catch (error) {
         failed(error);
       }
     });
+    socket.on("drain", () => {
+      expectNothing();
+      if (received.length > 0) expectSoon();
+      socket.resume();
+    });
     socket.on("error", () => {
       socket.destroy();
     });
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => {
+      expectNothing();
+      sockets.delete(socket);
+    });
+    expectSoon();
   };
 
   const server = createServer(serve);

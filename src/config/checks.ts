@@ -172,6 +172,27 @@ const CHECKS: readonly ConfigCheck[] = [
     authz.tls.client_ca === undefined && authz.http_callers.some((caller) => !isNetwork(caller))
       ? fault("authz.http_callers", "needs `authz.tls.client_ca` for names in client certificates")
       : undefined,
+  ({ authz }) =>
+    authz.tls.client_ca === undefined &&
+    Object.values(authz.http_door_callers).some((some) => some.some((caller) => !isNetwork(caller)))
+      ? fault("authz.http_door_callers", "needs `authz.tls.client_ca` for names in client certificates")
+      : undefined,
+  ({ authz }) =>
+    authz.http_doors.length === 0
+      ? fault("authz.http_doors", "must not be empty; without `authz.http_listen`, no door is open")
+      : undefined,
+  ({ authz }) => {
+    const closed = Object.keys(authz.http_door_callers).find((door) =>
+      authz.http_doors.every((open) => open !== door),
+    );
+    return closed === undefined
+      ? undefined
+      : fault("authz.http_door_callers", `\`${closed}\` is not in \`authz.http_doors\``);
+  },
+  ({ authz }) =>
+    authz.http_listen === undefined && Object.keys(authz.http_door_callers).length > 0
+      ? fault("authz.http_door_callers", "has no effect without `authz.http_listen`")
+      : undefined,
   ({ authz: { aws }, identity }) => {
     const { usage_identifier_header: header } = aws;
     return header === undefined || Object.hasOwn(identity.headers, header)

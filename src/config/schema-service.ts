@@ -10,6 +10,7 @@ import {
   ipAddress,
   list,
   map,
+  mapOf,
   optional,
   parseSocketAddress,
   path,
@@ -112,6 +113,16 @@ function isCaller(value: string): boolean {
   return labels.every((label) => /^[\w-]+$/.test(label)) && /[A-Za-z]/.test(labels.at(-1) ?? "");
 }
 
+/** Doors of the service over HTTP, as the guides in docs/deployment name them. */
+export const HTTP_DOORS = ["nginx", "caddy", "traefik", "envoy-http", "aws", "authzen"] as const;
+
+const callers = list(
+  text().refine(
+    isCaller,
+    "must be an address, a network in CIDR notation, a DNS name such as `proxy.internal`, or a `spiffe://` URI",
+  ),
+);
+
 export const authz = z
   .strictObject({
     listen: setting(
@@ -133,15 +144,21 @@ export const authz = z
         "on the next ports. Default: nowhere.",
     ),
     http_callers: setting(
-      list(
-        text().refine(
-          isCaller,
-          "must be an address, a network in CIDR notation, a DNS name such as `proxy.internal`, or a `spiffe://` URI",
-        ),
-      ),
+      callers,
       [],
       "Who may ask at `http_listen` and `spop_listen`: addresses, networks, and names in client certificates (DNS or `spiffe://`; they need " +
         "`authz.tls.client_ca`). A caller needs one of them. Everybody else is refused.",
+    ),
+    http_doors: setting(
+      list(choice(...HTTP_DOORS)),
+      [...HTTP_DOORS],
+      "What can ask at `http_listen`, by the names of the guides. Every caller may use each of them, so list only those that you use.",
+    ),
+    http_door_callers: setting(
+      mapOf(HTTP_DOORS, callers, "door to a list of callers"),
+      {},
+      "Doors of `http_listen` that only some of `http_callers` may use, each with a list of them, written as there. Default: " +
+        "each caller may use every door of `http_doors`.",
     ),
     decision_timeout: setting(
       duration("2ms", "1m"),

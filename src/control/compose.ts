@@ -1,6 +1,5 @@
 import type { Express } from "express";
 import { createSchemaCheck, type Database } from "../storage/index.ts";
-import { renewFeedGeneration } from "./analytics/event-feed-generation.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import { dashboardRouter } from "./dashboard/router.ts";
 import type { WorkloadContexts } from "./platform/connection-budgets.ts";
@@ -87,7 +86,6 @@ export async function composeEnvironment(
   const isSandbox = settings.environment === "sandbox";
   const keyring = createKeyring(context);
   const compile = createPolicySetCompiler();
-  await renewFeedGeneration(db);
   if (isSandbox) await seedSandbox(context, { seed, keyring, compile });
   const feed = createGatewayFeed(
     workloads.feed ?? context,

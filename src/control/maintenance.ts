@@ -11,6 +11,7 @@ import { forgetExpiredKeys } from "./platform/frame/idempotency.ts";
 import { createMaintenanceClock } from "./maintenance-clock.ts";
 import { pruneGatewayChanges } from "./gateway/prune.ts";
 import type { Keyring } from "./sign-in/issuer/keyring.ts";
+import { renewFeedGeneration } from "./analytics/event-feed-generation.ts";
 import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
@@ -47,6 +48,17 @@ const JOBS: readonly MaintenanceJob[] = [
     now: true,
     level: "error",
     run: ({ context }) => maintainPartitions(context),
+  },
+  {
+    // after a restore, and where the database has moved to another server while instances run
+    what: "begin a new generation of the feed of events",
+    everyMs: MINUTE_MS,
+    now: true,
+    level: "error",
+    run: async ({ context: { db, log } }) => {
+      if (await renewFeedGeneration(db))
+        log.warn("the database is on another server: the feed of events has begun a new generation");
+    },
   },
   {
     // when no request asks for them

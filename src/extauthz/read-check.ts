@@ -62,6 +62,7 @@ export function createCheckReader({
     return {
       access,
       carries: hasFilters ? WITH_FILTERS : WITHOUT_FILTERS,
+      behindEnvoy: true,
       // our own routes upgrade nothing but WebSocket handshakes; another Envoy also a `POST`
       tunnels: !hasFilters,
       streamId,

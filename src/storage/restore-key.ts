@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, readFile, rm } from "node:fs/promises";
+import { link, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "../runtime/error-code.ts";
 import { syncPath, writeDurably } from "./backup-files.ts";
@@ -41,3 +41,24 @@ export async function placeKey(keyFile: string, key: Buffer): Promise<boolean> {
   await syncPath(dirname(keyFile));
   return true;
 }
+
+/**
+ * Takes the key away again that {@link placeKey} has put there, unless a control plane uses it: one that starts reads the key when
+ * it has its databases, so the key is away before anybody looks for those.
+ *
+ * @param isInUse - whether there are databases
+ */
+export async function takeKeyAway(keyFile: string, isInUse: () => Promise<boolean>): Promise<void> {
+  const aside = `${keyFile}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    await rename(keyFile, aside);
+    if (await isInUse()) await link(aside, keyFile);
+  } catch (error) {
+    // the control plane has made one of its own meanwhile, or somebody has removed it
+    if (!GONE_OR_THERE.includes(errorCode(error))) throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+const GONE_OR_THERE: readonly (string | undefined)[] = ["ENOENT", "EEXIST"];

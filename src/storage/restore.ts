@@ -5,7 +5,7 @@ import { errorCode } from "../runtime/error-code.ts";
 import { errorMessage } from "../text/index.ts";
 import { BACKUP, backupManifest, syncPath, writeDurably, type BackupManifest } from "./backup-files.ts";
 import { copyData, readListed } from "./restore-files.ts";
-import { isKeyMissing, placeKey } from "./restore-key.ts";
+import { isKeyMissing, placeKey, takeKeyAway } from "./restore-key.ts";
 import { startEmbeddedPostgres, type StorageLog } from "./embedded-postgres.ts";
 import { prepareBinaries } from "./postgres-binaries.ts";
 import { hasCluster } from "./postgres-cluster.ts";
@@ -74,7 +74,7 @@ export async function restore({
     } catch (error) {
       await rename(cluster, fresh).catch(() => undefined);
       // another backup may have another one
-      if (isOurKey && !(await hasCluster(dataDirectory))) await rm(keyFile, { force: true });
+      if (isOurKey) await takeKeyAway(keyFile, () => hasCluster(dataDirectory));
       throw error;
     }
   } finally {

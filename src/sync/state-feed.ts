@@ -41,12 +41,23 @@ export interface StateChange {
   readonly complete: boolean;
 }
 
-/** A complete state whose last page has not arrived. Nothing of it counts: everybody else would have no restrictions. */
+/**
+ * A complete state that is not in force. Nothing of it counts before the last page has arrived: everybody on a missing page
+ * would have no restrictions. Nor before what has changed since the first page has arrived, too: the state in force may
+ * know of it already.
+ */
 interface IncomingState {
   readonly state: AppliedState;
   /** Of all pages. */
   readonly sessions: StateAnswer["sessions_ended"];
+  /** Whether all pages are there. */
+  readonly hasPages: boolean;
+  /** Whether the state in force can still follow the changes meanwhile: its cursor is not too old. */
+  readonly canCatchUp: boolean;
 }
+
+/** What a request is for: the state in force, or the one that comes in pages. */
+type Purpose = "change" | "page" | "catchUp";
 
 const WAIT_SECONDS = 20;
 const KEY_REFUSED_GRACE_MS = 60_000;
@@ -61,7 +72,7 @@ const SWEEP_MS = 10_000;
 /**
  * Syncs with the control plane by long polling: fetches the whole state once, in pages if it is large, then the changes. Each response, and each page
  * of a large change, is applied to a copy that is put in force by one assignment; until its page has arrived, a customer's
- * old state applies. While the control plane does not respond, the last good state stays in use until it is too old, or for
+ * old state applies. Between the pages of a complete state, the state in force follows the changes as always. While the control plane does not respond, the last good state stays in use until it is too old, or for
  * a short while if the control plane refuses the key.
  */
 export class StateFeed {
@@ -78,6 +89,7 @@ export class StateFeed {
   readonly #expiry = new SessionExpiry();
   #state: AppliedState | undefined;
   #incoming: IncomingState | undefined;
+  #lastPurpose: Purpose = "change";
   /** Whether the last complete response listed the deleted customers: a control plane of an earlier release does not. */
   #listsDeleted = false;
   /** Time of the last response, and of the last complete one; Unix ms. */
@@ -201,15 +213,17 @@ export class StateFeed {
   /** @returns how long to wait before the next request */
   async #ask(): Promise<number> {
     const began = this.#clock();
-    const isDue = this.#state === undefined || began - this.#completeAt >= RESYNC_MS;
-    const after = this.#incoming?.state.cursor ?? (isDue ? undefined : this.#state?.cursor);
+    const purpose = this.#nextPurpose();
+    this.#lastPurpose = purpose;
+    const after = this.#cursorFor(purpose);
     const waiting = new AbortController();
     this.#waiting = waiting;
     const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
     let answer: StateAnswer;
     try {
       // after a failure, any response is news: the key is accepted, or the control plane is available again
-      answer = await this.#client.state(after, this.#backoff.failures > 0 ? 0 : this.#waitSeconds, signal);
+      const isUrgent = purpose !== "change" || this.#backoff.failures > 0;
+      answer = await this.#client.state(after, isUrgent ? 0 : this.#waitSeconds, signal);
     } catch (error) {
       if (this.#isClosed() || waiting.signal.aborted) return 0;
       const pause = this.#failed(error);
@@ -217,24 +231,48 @@ export class StateFeed {
       return pause;
     }
     if (this.#isClosed()) return 0;
-    if (!this.#received(answer)) return 0;
+    if (!this.#received(answer, purpose, after)) return 0;
     this.#wasAsked();
+    if (purpose !== "change") return 0;
     const isLastPage = answer.more !== true;
     const saysNothingNew = answer.complete ? after !== undefined : isLastPage && !saysSomething(answer);
     return saysNothingNew && this.#clock() - began < IDLE_MS ? IDLE_MS : 0;
   }
 
-  /** @returns whether it is in force; a complete state is when its last page has arrived */
-  #received(answer: StateAnswer): boolean {
-    const begun = answer.complete ? undefined : this.#incoming;
+  /** Pages and changes of the state in force take turns, so that neither waits for all of the other. */
+  #nextPurpose(): Purpose {
+    if (this.#incoming === undefined) return "change";
+    return this.#incoming.canCatchUp && this.#lastPurpose !== "catchUp" ? "catchUp" : "page";
+  }
+
+  #cursorFor(purpose: Purpose): string | undefined {
+    if (purpose === "page") return this.#incoming?.state.cursor;
+    const isDue = this.#clock() - this.#completeAt >= RESYNC_MS;
+    return purpose === "change" && isDue ? undefined : this.#state?.cursor;
+  }
+
+  /**
+   * @param after - the cursor that was asked for
+   * @returns whether it is in force; a complete state is when its last page has arrived, and what has changed since the first
+   */
+  #received(answer: StateAnswer, purpose: Purpose, after: string | undefined): boolean {
+    const incoming = this.#incoming;
+    if (purpose === "catchUp" && answer.complete) {
+      this.#incoming = incoming && { ...incoming, canCatchUp: false };
+      return false;
+    }
+    const begun = purpose === "page" && !answer.complete ? incoming : undefined;
     if (!answer.complete && begun === undefined) {
       this.#succeeded(answer, this.#state?.after(answer) ?? AppliedState.of(answer));
       return true;
     }
     const state = begun?.state.after(answer) ?? AppliedState.of(answer);
     const sessions = [...(begun?.sessions ?? []), ...answer.sessions_ended];
-    if (answer.more === true) {
-      this.#incoming = { state, sessions };
+    const hasPages = begun?.hasPages === true || answer.more !== true;
+    const isBehind = answer.more === true || (this.#state !== undefined && begun?.hasPages === false);
+    if (isBehind) {
+      const canCatchUp = incoming?.canCatchUp ?? (this.#state !== undefined && after === undefined);
+      this.#incoming = { state, sessions, hasPages, canCatchUp };
       this.#metrics.feedAnswers.inc({ kind: "page" });
       this.#backoff.succeeded();
       return false;

@@ -183,6 +183,18 @@ policies:
       });
     });
 
+  it("denies what only Envoy may say, where nothing has removed a client's", async () => {
+    for (const [name, door, ask] of DOORS) {
+      const { ask: decide, recorded } = serve(door);
+      await decide(ask("/public", [["x-envoy-original-path", "/admin"]]));
+      assert.deepEqual(
+        await recorded(),
+        [name === "envoy-http" ? "ALLOW CONDITION_TRUE" : "DENY PLAN_NOT_ENFORCEABLE"],
+        name,
+      );
+    }
+  });
+
   it("nginx: sends no denial but 401, 403 and failures, which nginx knows", async () => {
     const { ask, recorded } = serve(nginx);
     const statuses = [];
@@ -265,6 +277,29 @@ policies:
     const { ask, recorded } = serve(traefik, { policies });
     await ask(fromTraefik("/x", []));
     assert.deepEqual(await recorded(), ["DENY CONDITION_UNKNOWN"]);
+  });
+
+  it("haproxy: takes the path out of the URL that it makes of an HTTP/2 request, and of no other", async () => {
+    const policies = snapshotOf(`policies: [{ resource: "GET /public", condition: "true" }]`);
+    for (const [version, target, reason] of [
+      ["2.0", "https://app.test/public", "CONDITION_TRUE"],
+      ["3.0", "http://app.test/public?x=1", "CONDITION_TRUE"],
+      ["2.0", "/public", "CONDITION_TRUE"],
+      ["2.0", "https://app.test/private", "NO_MATCHING_RULE"],
+      ["2.0", "https://app.test//public", "AMBIGUOUS_PATH"],
+      ["2.0", "https://evil.test/public", "AMBIGUOUS_PATH"],
+      ["2.0", "https://app.test:80/public", "AMBIGUOUS_PATH"],
+      ["2.0", "https://u@app.test/public", "AMBIGUOUS_PATH"],
+      ["2.0", "https://app.test", "AMBIGUOUS_PATH"],
+      ["2.0", "ftp://app.test/public", "AMBIGUOUS_PATH"],
+      ["1.1", "https://app.test/public", "AMBIGUOUS_PATH"],
+      ["1.0", "http://app.test/public", "AMBIGUOUS_PATH"],
+    ] as const) {
+      const { ask, recorded } = serve(haproxy, { policies });
+      const asked = new Map([...fromHaproxy(target, []), ["version", text(version)]]);
+      assert.equal((await ask(asked)).status === 200, reason === "CONDITION_TRUE", target);
+      assert.match((await recorded()).join(), new RegExp(`^(ALLOW|DENY) ${reason}$`), `${version} ${target}`);
+    }
   });
 
   it("haproxy: refuses a message in which an argument is missing or of another type, or headers are cut", async () => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { HttpAnswer } from "../../src/authorizers/answer.ts";
 import { SUB_REQUEST_DOORS } from "../../src/authorizers/doors.ts";
@@ -42,6 +44,8 @@ interface Tested<Message, Answer> {
   readonly name: Column;
   /** Headers by which the proxy describes the request: Gatehouse does not see the client's own. */
   readonly describedBy?: readonly string[];
+  /** With clients that begin with it, without TLS. */
+  readonly speaksHttp2?: boolean;
   readonly isHere: boolean;
   readonly start: (ports: Ports) => Promise<Proxy>;
   readonly door: Door<Message, Answer>;
@@ -58,7 +62,7 @@ const SHARED = {
   log: { ...silentLog, info: () => undefined, warn: () => undefined },
 };
 const overHttp = (name: "nginx" | "caddy" | "envoy-http") => {
-  const { door, path } = SUB_REQUEST_DOORS[name] ?? assert.fail(name);
+  const { door, path } = SUB_REQUEST_DOORS[name];
   const listen: Tested<SubRequest, HttpAnswer>["listen"] = (ask) =>
     startAuthorizers({ ...SHARED, doors: new Map([[path, ask]]) });
   return { name, door, listen };
@@ -73,11 +77,11 @@ describeProxy({
   describedBy: [...ORIGINAL, "x-forwarded-method", "x-forwarded-uri"],
 });
 describeProxy({
-  ...{ ...overHttp("envoy-http"), isHere: true, start: startEnvoy },
+  ...{ ...overHttp("envoy-http"), isHere: true, start: startEnvoy, speaksHttp2: true },
   describedBy: [...ORIGINAL, "x-original-protocol"],
 });
 describeProxy({
-  ...{ name: "envoy-grpc", isHere: true, start: startGrpcEnvoy },
+  ...{ name: "envoy-grpc", isHere: true, start: startGrpcEnvoy, speaksHttp2: true },
   door: {
     decode: createCheckReader({ log: SHARED.log }),
     encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
@@ -87,12 +91,14 @@ describeProxy({
 });
 describeProxy({
   ...{ name: "haproxy", door: haproxy, isHere: isInstalled("haproxy", TESTS), start: startHaproxy },
+  speaksHttp2: true,
   listen: (ask) => startSpop({ ...SHARED, ask }),
 });
 
 function describeProxy<Message, Answer>({
   name,
   describedBy = [],
+  speaksHttp2 = false,
   isHere,
   start,
   door,
@@ -162,6 +168,36 @@ function describeProxy<Message, Answer>({
         assert.deepEqual(
           forwarded,
           permitted ? [{ user: token, url, from: "127.0.0.1", isMisled: false }] : [],
+        );
+      });
+
+    if (speaksHttp2)
+      it("HTTP/2: decides on the path and the host that are forwarded", async () => {
+        const own = bearer(await idp.token({ sub: "u-1" }))[1];
+        const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+          const session = connect(`http://127.0.0.1:${proxy.port}`);
+          try {
+            const stream = session.request({ ":path": path, ":authority": "app.test", ...headers });
+            const [response] = (await once(stream.resume(), "response")) as [IncomingHttpHeaders];
+            return response[":status"];
+          } finally {
+            session.close();
+          }
+        };
+        const statuses = [];
+        for (const path of ["/public?x=1", "/host", "/files//private/x", "/nothing"])
+          statuses.push(await ask(path));
+        statuses.push(await ask("/me", { authorization: own }), await ask("/me"));
+        // not what the client says, but how it is connected
+        statuses.push(await ask("/scheme", { ":scheme": "https" }));
+        assert.deepEqual(statuses, [200, 200, 400, 403, 200, 401, 403]);
+        assert.deepEqual(
+          forwarded.map(({ url, user }) => [url, user]),
+          [
+            ["/public?x=1", undefined],
+            ["/host", undefined],
+            ["/me", "u-1"],
+          ],
         );
       });
 

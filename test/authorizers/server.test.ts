@@ -45,6 +45,40 @@ describe("authorizers: server", () => {
     assert.equal(asked, 1);
   });
 
+  it("refuses whoever may not use this door, but others", async () => {
+    const answer = () => {
+      asked += 1;
+      return { status: 200, headers: [], body: "" };
+    };
+    const server = await start({
+      doors: new Map([
+        ["/nginx", answer],
+        ["/below/", answer],
+      ]),
+      apis: new Map([
+        ["/aws", { method: "POST", mostBytes: 0, answer }],
+        ["/open", { method: "GET", mostBytes: 0, answer }],
+      ]),
+      callersByPath: new Map([
+        ["/nginx", ["127.0.0.2"]],
+        ["/below/", ["10.0.0.0/8"]],
+        ["/aws", []],
+        ["/open", ["127.0.0.1"]],
+      ]),
+    });
+    for (const request of [rawGet("/nginx"), rawGet("/below/a"), rawGet("/aws", [], "POST")])
+      assert.equal(await statusOf(server, request), 403);
+    assert.equal(asked, 0);
+    assert.deepEqual(refused, ["stranger", "stranger", "stranger"]);
+    assert.equal(await statusOf(server, rawGet("/open")), 200);
+    // a list of a door opens it to nobody else
+    const narrow = await start({
+      callers: ["127.0.0.2"],
+      callersByPath: new Map([["/nginx", ["127.0.0.1"]]]),
+    });
+    assert.equal(await statusOf(narrow, rawGet("/nginx")), 403);
+  });
+
   it("a name in the list admits nobody without a certificate", () => {
     assert.equal(createCallers(["proxy.internal"])({ remoteAddress: "127.0.0.1" } as never), false);
   });

@@ -147,9 +147,10 @@ describe("authorizers: SPOP", () => {
     const huge = Buffer.alloc(4);
     huge.writeUInt32BE(70_000);
     for (const [bytes, code] of [
-      [hello({ ...HELLO_VALUES, "supported-versions": "1.0" }), 6],
-      [hello({ "supported-versions": "2.0" }), 4],
-      [hello({ ...HELLO_VALUES, "max-frame-size": 10 }), 4],
+      [hello({ ...HELLO_VALUES, "supported-versions": "1.0" }), 8],
+      [hello({ "max-frame-size": 16_380 }), 5],
+      [hello({ "supported-versions": "2.0" }), 6],
+      [hello({ ...HELLO_VALUES, "max-frame-size": 10 }), 9],
       [notify(1), 4],
       [Buffer.concat([hello(), hello()]), 4],
       [Buffer.concat([hello(), cut]), 4],
@@ -168,6 +169,69 @@ describe("authorizers: SPOP", () => {
       assert.equal(new SpopReader(last.payload).list().get("status-code"), code);
       assert.deepEqual([asked, refused], [0, ["malformed"]]);
     }
+  });
+
+  it("closes a connection whose HELLO, or a frame that has begun, does not come in time", async () => {
+    const server = await start({ frameTimeout: 1_000 });
+    const idle = connected(server);
+    idle.socket.write(hello());
+    await idle.got(1);
+    const huge = Buffer.alloc(4);
+    huge.writeUInt32BE(60_000);
+    const late = async (begin: Buffer, expected: number) => {
+      const { socket, frames, closed } = connected(server);
+      socket.write(begin);
+      // more bytes do not put it off
+      const drip = setInterval(() => begin.length > 0 && socket.write(Buffer.alloc(1)), 5);
+      await closed();
+      clearInterval(drip);
+      assert.equal(frames().length, expected);
+      const last = frames().at(-1);
+      assert.deepEqual(last && [...new SpopReader(last.payload).list()][0], ["status-code", 2]);
+    };
+    await Promise.all([
+      late(Buffer.alloc(0), 1),
+      late(huge, 1),
+      late(Buffer.concat([hello(), huge]), 2),
+      late(Buffer.concat([hello(), notify(1), huge]), 3),
+    ]);
+    assert.deepEqual(refused, Array(4).fill("malformed"));
+    // one that waits between frames is not late
+    idle.socket.write(notify(1));
+    assert.equal((await idle.got(2))[1]?.type, FRAME.ack);
+    idle.socket.destroy();
+  });
+
+  it("closes a connection whose peer reads no answers, or does not close after a goodbye", async () => {
+    const answer = { status: 403, headers: [], body: "x".repeat(10_000) };
+    const server = await start({
+      frameTimeout: 500,
+      ask: () => {
+        asked += 1;
+        return answer;
+      },
+    });
+    const deaf = connected(server);
+    deaf.socket.pause();
+    deaf.socket.write(hello());
+    const questions = Buffer.concat(Array.from({ length: 100 }, (_, index) => notify(index)));
+    let sent = 0;
+    await eventually("the end", () => {
+      if (!deaf.socket.destroyed) sent += 100;
+      deaf.socket.write(questions);
+      return deaf.socket.destroyed;
+    });
+    assert.ok(asked < sent, `${asked} of ${sent} answered`);
+
+    const stubborn = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    let ended = false;
+    stubborn.on("error", () => undefined).resume();
+    stubborn.write(Buffer.concat([hello(), framed(FRAME.haproxyDisconnect, Buffer.alloc(0))]));
+    await eventually("the end", () => {
+      ended ||= stubborn.destroyed;
+      if (!ended) stubborn.write(notify(1));
+      return ended;
+    });
   });
 
   it("takes no frame from a stranger, and does not start without callers", async () => {

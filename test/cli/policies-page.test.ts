@@ -21,12 +21,9 @@ async function examples(): Promise<Record<string, string>> {
   for (const [index, { kind, text }] of (await blocks()).entries()) {
     if (text.startsWith(OF_GATEWAY)) continue;
     const isSuite = /^(tests|matrix):/m.test(text);
+    const set = /^policy_set: (\w+)/m.exec(text)?.[1] ?? "default";
     const name =
-      kind === "graphql"
-        ? "default/api.graphql"
-        : isSuite
-          ? "default.test.yaml"
-          : `default/${index + 1}.yaml`;
+      kind === "graphql" ? `${set}/api.graphql` : isSuite ? `${set}.test.yaml` : `${set}/${index + 1}.yaml`;
     assert.ok(!(name in files), `the page has one ${name}`);
     files[name] = text;
   }
@@ -68,9 +65,10 @@ describe("docs/policies.md", () => {
     assert.doesNotMatch(stdout, /warning|error/);
   });
 
-  it("has an example of a suite, which passes against the examples of rules", async () => {
+  it("has examples of suites, which pass against the examples of rules", async () => {
     const { code, stdout, stderr } = await gatehouse(["policy", "test"], { cwd: folder.path });
     assert.equal(code, 0, `${stdout}${stderr}`);
-    assert.match(stdout, /\b5 passed\b/);
+    assert.match(stdout, /^default\.test\.yaml: 5 passed/m);
+    assert.match(stdout, /^roots\.test\.yaml: \d\d passed, 0 failed$/m);
   });
 });

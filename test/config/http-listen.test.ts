@@ -9,12 +9,30 @@ const load = (keys: Readonly<Record<string, unknown>>) =>
 
 describe("configuration: who asks for decisions over HTTP, and the fleet", () => {
   const listens = { "authz.http_listen": "127.0.0.1:9292" };
+  const asked = { ...listens, "authz.http_callers": ["127.0.0.1"] };
   const refused: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
     [{ ...listens, "authz.http_callers": ["10.0.0"] }, "must be an address, a network"],
     [{ ...listens, "authz.http_callers": ["10.0.0/8"] }, "must be an address, a network"],
     [{ "authz.http_listen": "9292", "authz.http_callers": ["127.0.0.1"] }, "must be an address and port"],
     [listens, "nobody may ask"],
     [{ "authz.http_callers": ["127.0.0.1"] }, "has no effect without `authz.http_listen`"],
+    [{ ...asked, "authz.http_doors": ["nginx", "apache"] }, "`apache`"],
+    [{ ...asked, "authz.http_doors": ["haproxy"] }, "`haproxy`"],
+    [{ ...asked, "authz.http_doors": [] }, "must not be empty"],
+    [
+      { ...asked, "authz.http_door_callers": { apache: ["127.0.0.1"] } },
+      "`authz.http_door_callers.apache` is not a key",
+    ],
+    [{ ...asked, "authz.http_door_callers": { aws: ["10.0.0"] } }, "must be an address, a network"],
+    [{ ...asked, "authz.http_door_callers": { aws: ["a.test"] } }, "needs `authz.tls.client_ca`"],
+    [
+      { ...asked, "authz.http_doors": ["nginx"], "authz.http_door_callers": { aws: ["127.0.0.1"] } },
+      "`aws` is not in `authz.http_doors`",
+    ],
+    [
+      { "authz.http_door_callers": { aws: ["127.0.0.1"] } },
+      "`authz.http_door_callers` has no effect without `authz.http_listen`",
+    ],
     [{ ...listens, "authz.http_callers": ["a.test"] }, "needs `authz.tls.client_ca`"],
     [
       { "authz.http_listen": "127.0.0.1:9191", "authz.http_callers": ["127.0.0.1"] },

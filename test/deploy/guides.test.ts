@@ -32,10 +32,13 @@ describe("deploy: configurations of proxies that ask", () => {
         readonly authz: Readonly<Record<string, unknown>>;
         readonly policies: object;
       };
+      // the file is for all of them
+      const doors = key === "http_listen" ? { http_doors: [page] } : {};
+      if (key === "http_listen") assert.ok((authz["http_doors"] as readonly string[]).includes(page));
       const guide = load(guideBlock(page, "yaml"));
       assert.deepEqual(guide, {
         ...written,
-        authz: { [key]: authz[key], http_callers: authz["http_callers"] },
+        authz: { [key]: authz[key], http_callers: authz["http_callers"], ...doors },
       });
     });
 

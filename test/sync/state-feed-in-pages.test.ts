@@ -103,6 +103,93 @@ describe("following: a complete state in pages", () => {
     assert.equal(feed.current, undefined, "pages are no news of what is in force");
   });
 
+  describe("once a day", () => {
+    const DAY_MS = 86_400_000;
+    const idle = (cursor: string): StateAnswer => ({
+      ...pageOf(cursor, "", false),
+      customers: [],
+      sessions_ended: [],
+    });
+    const active = (answer: StateAnswer): StateAnswer => ({
+      ...answer,
+      customers: answer.customers.map((customer) => ({ ...customer, status: "active" })),
+    });
+    const sessionsSeen = () => changes.map(({ complete, sessions }) => [complete, sessions]);
+
+    it("lets the state in force follow the changes between its pages", async () => {
+      const over = follow(
+        pageOf("c1", "old", false, true),
+        idle("c2"),
+        pageOf("p1", "a", true, true),
+        pageOf("c3", "meanwhile", false),
+        new ControlPlaneError("UNREACHABLE", "away"),
+        pageOf("c4", "later", false),
+        pageOf("p2", "b", true),
+        idle("c4"),
+        pageOf("c2", "c", false),
+        idle("c5"),
+        // all that has changed since the first page
+        pageOf("c3", "meanwhile", true),
+        idle("c5"),
+        pageOf("c4", "later", false),
+      );
+      await feed.start();
+      now += DAY_MS;
+      await over;
+      assert.deepEqual(asked, [
+        ...[undefined, "c1", undefined, "c2", "p1", "c3", "p1", "c4", "p2", "c4", "c2", "c5", "c3", "c4"],
+      ]);
+      assert.deepEqual(sessionsSeen(), [
+        ...[
+          [true, ["ses_old"]],
+          [false, ["ses_meanwhile"]],
+          [false, ["ses_later"]],
+        ],
+        [true, ["ses_a", "ses_b", "ses_c", "ses_meanwhile", "ses_later"]],
+      ]);
+      assert.deepEqual(["old", "a", "b", "c", "meanwhile", "later"].map(status), [
+        undefined,
+        ...Array.from({ length: 5 }, () => "suspended"),
+      ]);
+    });
+
+    it("forgets nothing that the state in force has heard meanwhile", async () => {
+      const over = follow(
+        pageOf("c1", "old", false, true),
+        idle("c1"),
+        pageOf("p1", "a", true, true),
+        pageOf("c2", "old", false),
+        active(pageOf("c1", "old", false)),
+        idle("c2"),
+        pageOf("c2", "old", false),
+      );
+      const seen: (string | undefined)[] = [];
+      feed.onChange(() => seen.push(status("old")));
+      await feed.start();
+      now += DAY_MS;
+      await over;
+      assert.deepEqual([seen.length > 2, [...new Set(seen)]], [true, ["suspended"]]);
+    });
+
+    it("reads the pages only, where the changes since are too many", async () => {
+      const over = follow(
+        pageOf("c1", "old", false, true),
+        idle("c1"),
+        pageOf("p1", "a", true, true),
+        // instead of the changes since c1
+        pageOf("p9", "a", true, true),
+        pageOf("p2", "b", true),
+        pageOf("c2", "c", false),
+        idle("c2"),
+      );
+      await feed.start();
+      now += DAY_MS;
+      await over;
+      assert.deepEqual(asked, [undefined, "c1", undefined, "c1", "p1", "p2", "c2", "c2"]);
+      assert.deepEqual(["a", "b", "c"].map(status), ["suspended", "suspended", "suspended"]);
+    });
+  });
+
   it("takes what follows it for changes", async () => {
     const over = follow(pageOf("p1", "a", true, true), pageOf("c1", "b", false), pageOf("c2", "c", false));
     await feed.start();

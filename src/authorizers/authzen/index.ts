@@ -18,6 +18,10 @@ const SEARCH_ACTION = "/access/v1/search/action";
 const SEARCH_SUBJECT = "/access/v1/search/subject";
 const METADATA = "/.well-known/authzen-configuration";
 
+export const AUTHZEN_PATHS: readonly string[] = [
+  ...[EVALUATION, EVALUATIONS, SEARCH_RESOURCE, SEARCH_ACTION, SEARCH_SUBJECT, METADATA],
+];
+
 /** The paths of the Authorization API 1.0 (OpenID AuthZEN). */
 export function authzenApis(
   settings: AuthzenSettings,

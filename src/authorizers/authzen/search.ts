@@ -80,7 +80,7 @@ export function createSearch(settings: AuthzenSettings, dependencies: SearchDepe
 
   async function verdictOn(tuple: Tuple, call: DoorCall): Promise<Verdict> {
     const check = checkOf(tuple, settings, call);
-    if (forgedHeaders(check.access.raw.headers).length > 0) return "denied";
+    if (forgedHeaders(check.access.raw.headers, check.behindEnvoy === true).length > 0) return "denied";
     const permitted = await trial.decide(check.access);
     const decision = permitted.verdict === "ALLOW" ? enforceable(permitted, check) : permitted;
     if (decision.verdict === "ALLOW")

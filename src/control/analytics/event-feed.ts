@@ -123,18 +123,25 @@ async function latest({ db, box, now }: FeedSource, customer: string | undefined
   return { events: [], cursor, more: false, waiting_since: waiting.own };
 }
 
-/** The times of the oldest events that are not settled: of all, and of the customer. */
+/** The times of the oldest events that are not settled: of all, and of the customer among the first that would be looked at. */
 async function waitingSince(
   db: Knex,
   customer: string | undefined,
 ): Promise<{ readonly all: Date | null; readonly own: Date | null }> {
-  const oldest = (condition: string) =>
-    `(select "timestamp" from events
-      where xid is not null and (feed_generation, xid) >= ((select generation from event_feed), pg_snapshot_xmin(pg_current_snapshot()))
-        and ${condition} order by feed_generation, xid, id limit 1)`;
   const { rows } = await db.raw<{ rows: { all: Date | null; own: Date | null }[] }>(
-    `select ${oldest("true")} as all, ${oldest("(cast(:customer as text) is null or customer_id = :customer)")} as own`,
-    { customer: customer ?? null },
+    `with waiting as materialized (
+       select "timestamp", customer_id, row_number() over (order by feed_generation, xid, id) as number
+       from (
+         select * from events
+         where xid is not null
+           and (feed_generation, xid) >= ((select generation from event_feed), pg_snapshot_xmin(pg_current_snapshot()))
+         order by feed_generation, xid, id limit :lookedAt
+       ) as oldest
+     )
+     select (select "timestamp" from waiting where number = 1) as all,
+       (select "timestamp" from waiting
+        where cast(:customer as text) is null or customer_id = :customer order by number limit 1) as own`,
+    { customer: customer ?? null, lookedAt: LOOKED_AT },
   );
   return rows[0] ?? { all: null, own: null };
 }

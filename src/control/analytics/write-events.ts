@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { StoredEvent } from "../platform/events.ts";
+import { GENERATION } from "./event-feed-generation.ts";
 import { countEvents } from "./rollups/count-events.ts";
 
 /** Rows of one statement: a customer's suspension may end any number of sessions. */
@@ -17,8 +18,8 @@ export async function writeEvents(trx: Knex.Transaction, events: readonly Stored
       }));
     // one parameter: a statement may have at most 65,535, and many are slow
     await trx.raw(
-      `insert into events (timestamp, id, type, customer_id, user_id, data)
-       select timestamp, id, type, customer_id, user_id, data
+      `insert into events (timestamp, id, type, customer_id, user_id, data, feed_generation)
+       select timestamp, id, type, customer_id, user_id, data, ${GENERATION}
        from json_to_recordset(?::json) as event (
          timestamp timestamptz, id text, type text, customer_id text, user_id text, data jsonb
        )`,

@@ -15,6 +15,9 @@ export interface ForgedHeadersOptions {
   readonly read?: readonly string[];
 }
 
+/** @param behindEnvoy - default: true */
+export type FindForgedHeaders = (headers: RawRequest["headers"], behindEnvoy?: boolean) => readonly string[];
+
 /**
  * Spelled exactly like this, they are read (and then removed) or refused elsewhere; in any other spelling they are
  * disguised.
@@ -28,6 +31,12 @@ const READ_ELSEWHERE = [
   "x-http-method-override",
   "x-http-method",
   "x-method-override",
+  // by them, other proxies describe a request to us, and remove the client's
+  "x-original-request",
+  "x-original-address",
+  "x-original-connection",
+  "x-original-upgrade",
+  "x-original-protocol",
   // our Envoy's copy of x-backend-url, used to select the route again after this answer; Envoy then removes it
   HEADER.backend,
   // its copies of others, which it removes, too
@@ -37,6 +46,8 @@ const READ_ELSEWHERE = [
 const OUR_PREFIX = "x-gatehouse-";
 /** Spelled correctly, they are left to Envoy, which removes what clients send under `x-envoy-`, and to `front-proxy.ts`. */
 const PROXY_PREFIXES = ["x-envoy-", "x-forwarded-"];
+/** What an application behind Envoy believes: where the request is from, and its path before Envoy changed it. */
+const FROM_ENVOY = ["x-envoy-internal", "x-envoy-original-path", "x-envoy-original-host"];
 const WELL_SPELLED = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 const MAX_KNOWN = 1000;
@@ -46,18 +57,20 @@ const NONE: readonly string[] = Object.freeze([]);
 
 /**
  * @returns a function that finds headers that a client may not send, by their names as received (lower case). Names are
- *   equal if their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`.
+ *   equal if their letters and digits are: `X.User.Id` and `xuserid` are `x-user-id`. Where no Envoy is in front, nothing else
+ *   has removed those under `x-envoy-`.
  */
 export function createForgedHeaders({
   names,
   prefixes,
   accepted,
   read = [],
-}: ForgedHeadersOptions): (headers: RawRequest["headers"]) => readonly string[] {
+}: ForgedHeadersOptions): FindForgedHeaders {
   const forged = new Set(names.map(foldHeaderName));
   const apart = [...READ_ELSEWHERE, ...FORWARDING_NAMES, ...read];
   const disguised = new Set([...apart, ...FOREIGN_NAMES].map(foldHeaderName));
   const spelled = new Set([...apart, ...accepted]);
+  const fromEnvoy = new Set(FROM_ENVOY.filter((name) => !accepted.includes(name)));
   const forgedPrefixes = [OUR_PREFIX, ...FOREIGN_PREFIXES, ...prefixes].map(foldHeaderName);
   const proxyPrefixes = PROXY_PREFIXES.map((prefix) => [prefix, foldHeaderName(prefix)] as const);
   // most headers are ruled out by their first two characters
@@ -90,14 +103,14 @@ export function createForgedHeaders({
     return answer;
   };
 
-  return (headers) => {
+  return (headers, behindEnvoy = true) => {
     let found: string[] | undefined;
     for (const [name] of headers) {
       const first = name.charCodeAt(0);
       const second = name.charCodeAt(1);
       if (isLetterOrDigit(first) && isLetterOrDigit(second) && !beginnings.has(first * SECOND + second))
         continue;
-      if (!isKnownForged(name)) continue;
+      if (!isKnownForged(name) && (behindEnvoy || !fromEnvoy.has(name))) continue;
       found ??= [];
       if (!found.includes(name)) found.push(name);
     }

@@ -35,6 +35,8 @@ export interface DecodedCheck {
   readonly carries: ReadonlySet<Task>;
   /** Of a caller that removes no headers: those that it replaces for the application whatever the client sent. */
   readonly overwrites?: ReadonlySet<string>;
+  /** The caller is an Envoy, which removes what clients send under `x-envoy-`. */
+  readonly behindEnvoy?: true;
   /** The caller forwards any upgrade, and then raw bytes. */
   readonly tunnels?: boolean;
   /**

@@ -1,8 +1,7 @@
 import type { Span, Tracing } from "../../telemetry/tracing.ts";
-import type { RawRequest } from "../../request/types.ts";
 import { denyPermitted } from "../decide/evaluation-context.ts";
 import { originsOf, type Cors } from "../headers/cors-headers.ts";
-import { withoutHeaders } from "../headers/forged-headers.ts";
+import { withoutHeaders, type FindForgedHeaders } from "../headers/forged-headers.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import { andThen, type PromiseOrValue } from "../promise-or-value.ts";
 import type { AccessRequest, Decision, Denial, Permit } from "../types.ts";
@@ -17,7 +16,7 @@ import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-h
 export interface ServingDependencies extends UpstreamHeadersOptions, DenialResponseOptions {
   readonly point: DecisionPoint;
   /** Finds the names of headers that the client may not send. */
-  readonly forgedHeaders: (headers: RawRequest["headers"]) => readonly string[];
+  readonly forgedHeaders: FindForgedHeaders;
   /** Of the gateway's own policy set in force. */
   readonly cors: () => Cors | undefined;
   readonly tracing: Tracing;
@@ -66,7 +65,7 @@ export function serveDoor<Message, Answer>(
   function decode(message: Message, call: DoorCall): DecodedCheck {
     const check = door.decode(message, call);
     const { access } = check;
-    const forged = forgedHeaders(access.raw.headers);
+    const forged = forgedHeaders(access.raw.headers, check.behindEnvoy === true);
     const cors = dependencies.cors()?.grant(originsOf(access.raw.headers));
     const known = cors === undefined ? check : { ...check, cors };
     if (forged.length === 0) return known;

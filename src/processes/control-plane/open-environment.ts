@@ -62,9 +62,11 @@ export async function openEnvironment(
   openedFor: Exclude<OpenedFor, "serve"> = "command",
 ): Promise<OpenedEnvironment> {
   const create = openedFor !== "look";
-  const keys = await masterKeys(config, { create });
+  await masterKeys(config, { create });
   const databases = await provideDatabases(databaseLocation(config), [environment], log, { create });
   try {
+    // again, as at the start of a control plane
+    const keys = await masterKeys(config, { create });
     const { api } = config;
     const own = `http://${hostPort(api.listen_address, environment === "production" ? api.port : api.sandbox_port)}`;
     const publicUrl = publicUrlOf(config, environment, own);

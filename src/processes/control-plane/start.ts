@@ -68,7 +68,8 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const wanted = ENVIRONMENTS.filter((environment) => environments.includes(environment));
   for (const environment of wanted) await assertPortIsFree(portOf(config, environment));
-  const keys = await masterKeys(config);
+  // what is wrong with the keys is said before anything starts
+  await masterKeys(config);
   const observed = await openObservers(config, { log, metrics });
   const databases = await provideDatabases(databaseLocation(config), wanted, log).catch(
     async (error: unknown) => {
@@ -76,6 +77,11 @@ export async function startControlPlane(
       throw error;
     },
   );
+  // again, once the databases are there: until then, a restore that fails may take the key away that it has placed
+  const keys = await masterKeys(config).catch(async (error: unknown) => {
+    await Promise.all([databases.close(), observed.close()]);
+    throw error;
+  });
   const running: { readonly served: ServedEnvironment; close(): Promise<void> }[] = [];
   const close = async () => {
     await Promise.all(running.map((environment) => environment.close()));

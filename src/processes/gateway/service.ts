@@ -1,11 +1,3 @@
-import {
-  createHttpApis,
-  createHttpDoors,
-  haproxy,
-  type AskHaproxy,
-  type HttpApis,
-  type HttpDoors,
-} from "../../authorizers/index.ts";
 import { createAuditLog } from "../../audit/index.ts";
 import { ArmCounter, type ArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
 import { DEFAULT_IDENTITY_HEADERS, type GatewayConfig } from "../../config/index.ts";
@@ -24,7 +16,6 @@ import {
   DecisionPoint,
   type IdentifyConnection,
   nextDecisionId,
-  serveDoor,
   type ServingDependencies,
 } from "../../decision/point/index.ts";
 import { createForgedHeaders } from "../../decision/headers/forged-headers.ts";
@@ -46,10 +37,9 @@ import { isUndecidedMessage, UndecidedRequests } from "../../extauthz/undecided-
 import type { CheckHandler } from "../../extauthz/server.ts";
 import { recordIntake, StatisticsReporter } from "../../sync/index.ts";
 import { attributeSources } from "./attribute-sources.ts";
-import { authzenSettings } from "./authzen-settings.ts";
-import { awsSettings } from "./aws-settings.ts";
 import { inputProtection } from "./input-protection.ts";
 import type { ShadowCountsMessage } from "../../decision/shadow/shadow-counter.ts";
+import { createOtherDoors, type OtherDoors } from "./other-doors.ts";
 import { createShadow } from "./shadow.ts";
 import { usableTokenSources } from "./usable-token-sources.ts";
 import { createVerifiers } from "./verifiers.ts";
@@ -67,15 +57,10 @@ import { startTracing } from "../../telemetry/tracing.ts";
 import { andThen } from "../../decision/promise-or-value.ts";
 
 /** The decision service of one process, without the server in front of it. */
-export interface Service {
+export interface Service extends OtherDoors {
   readonly check: CheckHandler;
   /** Identifies the clients of connections by their first messages; absent if that is not configured. */
   readonly identify?: IdentifyConnection;
-  /** The doors of proxies that ask over HTTP. */
-  readonly httpDoors: HttpDoors;
-  /** What else asks over HTTP. */
-  readonly httpApis: HttpApis;
-  readonly askHaproxy: AskHaproxy;
   /** Handles Envoy's access-log entries about requests that have ended. */
   readonly accessLog: AccessLogHandler;
   /** Handles messages from the supervisor, or forwarded by it from another process; ignores other messages. */
@@ -256,8 +241,6 @@ export async function createService(
     ...(tells && { records: { path: gateway.access_log !== "off" } }),
     log,
   });
-  // its own limit sheds: how long a request waited in the proxy is unknown, and must not count for Envoy's backlog
-  const overHttp = { ...serving, shed: () => undefined };
   const upstreams = upstreamNames(config);
   for (const upstream of new Set(upstreams.values()))
     for (const flag of USUAL_FLAGS) metrics.upstreamFailures.inc({ upstream, flag }, 0);
@@ -299,17 +282,12 @@ export async function createService(
   return {
     check,
     ...(identify && { identify }),
-    httpDoors: createHttpDoors(overHttp),
-    httpApis: createHttpApis(
-      { aws: awsSettings(config), authzen: authzenSettings(config) },
-      {
-        ...overHttp,
-        snapshot: () => inForce.current?.main,
-        listSubjects: (source) => files.get(source)?.list(),
-        trial: new DecisionPoint({ audit, metrics, log, decide, snapshot: () => inForce.current?.main }),
-      },
-    ),
-    askHaproxy: serveDoor(haproxy, overHttp),
+    ...createOtherDoors(config, {
+      ...serving,
+      snapshot: () => inForce.current?.main,
+      listSubjects: (source) => files.get(source)?.list(),
+      trial: new DecisionPoint({ audit, metrics, log, decide, snapshot: () => inForce.current?.main }),
+    }),
     accessLog,
     onMessage: (message) => {
       if (isReleaseOrder(message)) inForce.take(message);

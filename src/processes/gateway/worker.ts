@@ -8,6 +8,7 @@ import { every } from "../../runtime/every.ts";
 import { createService } from "./service.ts";
 import {
   AUTHORIZER_REFUSALS,
+  callersByPath,
   startAuthorizers,
   startSpop,
   type AuthorizerRefusal,
@@ -106,6 +107,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
               ...shared,
               ...tls,
               listen: http,
+              callersByPath: callersByPath(plan.config.authz.http_door_callers),
               doors: service.httpDoors,
               apis: service.httpApis,
             }),

@@ -169,6 +169,15 @@ describe("decision: forged headers", () => {
       "x-forwarded-login",
     ],
     "a path that was asked for, they say": ["x-original-uri", "x.original.uri", "xoriginaluri"],
+    "what describes a request, in other dress": [
+      "x_original_request",
+      "x.original.address",
+      "x_original-connection",
+      "xoriginalupgrade",
+      "x_original_protocol",
+      "x_original_host",
+      "x_original_scheme",
+    ],
     "an override in other dress": [
       "x.original.url",
       "x_original_url",
@@ -233,10 +242,26 @@ describe("decision: forged headers", () => {
     "x-original-url",
     "x-rewrite-url",
     "x-http-method-override",
+    "x-original-request",
+    "x-original-address",
+    "x-original-connection",
+    "x-original-upgrade",
   ];
   it("finds nothing among the usual ones, and makes nothing for it", () => {
     assert.deepEqual(find(namesOf(fair)), []);
     assert.equal(find(namesOf(fair)), find([]));
+  });
+
+  it("finds what only Envoy may say, where no Envoy has removed a client's", () => {
+    const names = ["x-envoy-internal", "x-envoy-original-path", "x-envoy-original-host"];
+    for (const name of names) {
+      assert.deepEqual(find(namesOf([name]), false), [name]);
+      assert.deepEqual(find(namesOf([name]), true), []);
+      const findOthers = createForgedHeaders({ ...defaults, accepted: [name] });
+      assert.deepEqual(findOthers(namesOf([name]), false), []);
+    }
+    // an Envoy between client and proxy adds these to every request
+    assert.deepEqual(find(namesOf(["x-envoy-attempt-count", "x-envoy-expected-rq-timeout-ms"]), false), []);
   });
 
   it("names each once, as often as it was sent", () => {

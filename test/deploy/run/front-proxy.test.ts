@@ -20,6 +20,7 @@ policies:
   - { resource: "* /endless/**", condition: "true" }
   - { resource: "* /mine/**", condition: user.id == "ada" and request.client_ip == "${CLIENT}" }
   - { resource: "* /secure/**", condition: request.scheme == "https" and request.host == "app.example.com" }
+  - { resource: "* /goods/**", condition: request.host == "shop.example.com" }
 websocket_policies:
   - connection: { path: /chat, condition: user.id == "ada" and request.client_ip == "${CLIENT}" }
     message_types:
@@ -28,7 +29,7 @@ websocket_policies:
 const UPLOAD = 100_000_000;
 
 describe("deploy: a proxy in front of the gateway", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const programs = (["nginx", "haproxy", "caddy"] as const).filter((program) =>
     isInstalled(program, "deploy: in front of the gateway"),
   );
@@ -107,6 +108,33 @@ describe("deploy: a proxy in front of the gateway", function () {
           assert.deepEqual([status, seen?.bytes, seen?.sha256], [200, UPLOAD, sha256]);
         });
       }
+
+      it("the application is that of the host that rules see, however it is spelled", async () => {
+        const served = [];
+        for (const [name, path] of [
+          ["shop", "/goods/x"],
+          ["app", "/secure/x"],
+        ] as const)
+          for (const spelled of [
+            ...[`${name}.example.com`, `${name}.example.com.`, `${name.toUpperCase()}.Example.com`],
+            ...[`${name}.example.com:443`, `${name}.example.com.:8443`],
+          ]) {
+            const { status, seen } = await ask(proxy.port, path, { headers: { host: spelled } });
+            // refused, or by Caddy, which does not know the host, answered with nothing
+            if (seen !== undefined) assert.equal(seen.name, name, `${spelled} ${status}`);
+            served.push(...(seen === undefined ? [] : [spelled]));
+          }
+        for (const name of ["shop", "app"]) assert.ok(served.includes(`${name}.example.com`));
+      });
+
+      it("the application gets no client's word about how the request was forwarded", async () => {
+        const parts = "method path port prefix protocol scheme server ssl uri".split(" ");
+        const headers = Object.fromEntries(parts.map((part) => [`x-forwarded-${part}`, "evil"]));
+        const { status, seen } = await ask(proxy.port, "/open/x", { headers });
+        assert.equal(status, 200);
+        const forwarded = Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith("x-forwarded-"));
+        assert.deepEqual(forwarded.sort(), ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"]);
+      });
 
       it("forwards an upload of unknown length", async () => {
         const { status, seen } = await ask(proxy.port, "/open/chunked", { body: upload, isChunked: true });

@@ -148,6 +148,7 @@ function parse(text: string): FrontAnswer | undefined {
   return answerOf(status, /\{.*\}/s.exec(body)?.[0] ?? "", 0);
 }
 
+/** Caddy answers for hosts that it does not know with an empty 200. */
 function answerOf(status: number, text: string, from: number): FrontAnswer {
-  return { status, seen: status === 200 ? (JSON.parse(text) as Seen) : undefined, from };
+  return { status, seen: status === 200 && text !== "" ? (JSON.parse(text) as Seen) : undefined, from };
 }

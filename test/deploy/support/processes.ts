@@ -10,22 +10,28 @@ export class Processes {
    * Starts a program, and waits until it is ready.
    *
    * @param isReady - is given what it has printed; may throw until then
+   * @param boundMs - how long that may take
    */
   async start(
     program: string,
     args: readonly string[],
     options: SpawnOptionsWithoutStdio,
     isReady: (printed: string) => unknown,
+    boundMs?: number,
   ): Promise<{ printed(): string }> {
     const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     this.#children.push(child);
     let printed = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-    await eventually(`${args.slice(0, 3).join(" ")} is ready`, async () => {
-      if (child.exitCode !== null) throw new Hopeless(`it ended: ${printed}`);
-      return Boolean(await isReady(printed));
-    });
+    await eventually(
+      `${args.slice(0, 3).join(" ")} is ready`,
+      async () => {
+        if (child.exitCode !== null) throw new Hopeless(`it ended: ${printed}`);
+        return Boolean(await isReady(printed));
+      },
+      boundMs,
+    );
     return { printed: () => printed };
   }
 

@@ -23,8 +23,11 @@ export const RUN_BY: Readonly<Record<string, string>> = {
   "docs/identity.md": "docs/commands",
   "docs/policies.md": "docs/commands",
   "docs/policy-diff.md": "docs/commands",
+  "docs/recipes/README.md": "docs/recipes",
+  "docs/recipes/gradual-rollout.md": "docs/recipes",
   "docs/replay.md": "docs/commands",
   "docs/rollout.md": "e2e/control-plane/rollout-guide",
+  "docs/tutorial.md": "docs/tutorial",
   "docs/webhooks.md": "docs/commands",
 };
 
@@ -85,4 +88,5 @@ export const CHECKED_BY: readonly {
   { page: "docs/deployment/haproxy.md", language: "haproxy", test: "deploy/run/proxy-guides" },
   { page: "docs/deployment/haproxy.md", language: "spoe", test: "deploy/run/proxy-guides" },
   { page: "docs/deployment/nginx.md", language: "nginx", test: "deploy/run/proxy-guides" },
+  { page: "docs/recipes/break-glass.md", language: "json", test: "docs/recipes" },
 ];

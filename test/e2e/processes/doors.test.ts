@@ -6,6 +6,7 @@ import {
   startNginx,
   type Proxy,
 } from "../../authorizers/support/proxies.ts";
+import { HTTP_DOOR_PATHS } from "../../../src/authorizers/index.ts";
 import { guideText } from "../../authorizers/support/guide.ts";
 import { freePort } from "../../support/free-port.ts";
 import { isListening } from "../../support/is-listening.ts";
@@ -53,6 +54,8 @@ describe("end to end: other proxies ask a running service of two workers, as the
           http_listen: `127.0.0.1:${http}`,
           spop_listen: `127.0.0.1:${spop}`,
           http_callers: ["127.0.0.1"],
+          http_doors: ["nginx", "caddy", "envoy-http", "authzen"],
+          http_door_callers: { authzen: ["127.0.0.2"] },
         },
       },
     });
@@ -93,5 +96,17 @@ describe("end to end: other proxies ask a running service of two workers, as the
     const before = await refused("unknown_path");
     assert.equal((await sendRaw(http, rawGet("/nowhere"))).status, 404);
     assert.equal(await refused("unknown_path"), before + 1);
+  });
+
+  it("offers the doors that are configured, to the callers of each", async () => {
+    assert.equal((await sendRaw(http, rawGet("/traefik"))).status, 404);
+    assert.equal((await sendRaw(http, rawGet("/aws", [], "POST"))).status, 404);
+    for (const path of HTTP_DOOR_PATHS.authzen)
+      assert.equal((await sendRaw(http, rawGet(path))).status, 403, path);
+    const refused = { cause: "stranger" };
+    const { length } = HTTP_DOOR_PATHS.authzen;
+    assert.equal(await gateway.metric("gatehouse_http_authorizers_refused_total", refused), length);
+    // somebody who may ask, and described nothing
+    assert.equal((await sendRaw(http, rawGet("/nginx"))).status, 500);
   });
 });
