@@ -51,7 +51,9 @@ export function typeProblems(blocks: readonly Block[]): readonly string[] {
     files.set(join(folder, name), { text: `${block.text}export {};\n`, block });
   }
   const host = ts.createCompilerHost(OPTIONS);
-  const { fileExists, readFile, getSourceFile } = host;
+  const fileExists = host.fileExists.bind(host);
+  const readFile = host.readFile.bind(host);
+  const getSourceFile = host.getSourceFile.bind(host);
   host.fileExists = (name) => files.has(name) || fileExists(name);
   host.readFile = (name) => files.get(name)?.text ?? readFile(name);
   host.getSourceFile = (name, options, ...rest) => {

@@ -8,7 +8,7 @@ export interface Asked {
 }
 
 /** Options that take a value. */
-const SHORT_WITH_VALUE = "HdXuowbceAmTFxKrCEUQ";
+const WITH_VALUE = /[HdXuowbceAmTFxKrCEUQ]/;
 const LONG_WITH_VALUE = new Set([
   ...["header", "data", "data-raw", "data-binary", "data-urlencode", "json", "request", "user", "output"],
   ...[
@@ -52,7 +52,7 @@ export function parseCurl(words: readonly string[]): Asked {
       else if (LONG_WITH_VALUE.has(name)) add(name, words[(index += 1)] ?? "");
     } else if (/^-[A-Za-z]/.test(word)) {
       // `-siX POST`: flags, and one option with a value at the end
-      const at = [...word.slice(1)].findIndex((letter) => SHORT_WITH_VALUE.includes(letter));
+      const at = word.slice(1).search(WITH_VALUE);
       if (at < 0) continue;
       const value = word.slice(at + 2);
       add(word[at + 1] ?? "", value === "" ? (words[(index += 1)] ?? "") : value);

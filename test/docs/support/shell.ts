@@ -50,7 +50,7 @@ export function parseShell(text: string): ShellScript {
         index += 1;
         const target = tokens[index];
         current ??= { words: [], assignments: {}, written: [] };
-        if (target?.kind === "word" && />$/.test(token.text)) current.written.push(target.text);
+        if (target?.kind === "word" && token.text.endsWith(">")) current.written.push(target.text);
         continue;
       }
       if (token.text === "(" && current?.words.length === 1 && tokens[index + 1]?.text === ")") {
