@@ -9,7 +9,7 @@ INSTALLED := node_modules/.package-lock.json
 # Test files that run in parallel: more than cores, because many tests wait for other processes.
 JOBS ?= 4
 # The slowest test files start first, so that no core is idle at the end.
-LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys e2e/control-plane/up control/sandbox/reset \
+LONGEST := $(addprefix test/,$(addsuffix .test.ts,dashboard/journeys-sandbox dashboard/journeys-production e2e/control-plane/up control/sandbox/reset \
 	control/whole-api/hostile-input cli/services e2e/control-plane/production control/resources/policy-sets/routes \
 	control/resources/policy-sets/rollouts e2e/control-plane/refused-key extauthz/worker-pool control/resources/policy-sets/folder \
 	e2e/control-plane/tls e2e/processes/settings e2e/policies/explain-parity e2e/policies/reload storage/postgres-users))
@@ -24,7 +24,8 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gat
 	e2e/control-plane/backup e2e/control-plane/up-again e2e/policies/rollout e2e/policies/shadow storage/embedded-postgres \
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
-	control/sandbox/moments docs/tutorial docs/site))
+	e2e/control-plane/rollout-connections e2e/control-plane/rollout-subscriptions \
+	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/tutorial docs/site))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts

@@ -93,9 +93,9 @@ export const UNREAD = names(
 );
 
 /** Members of a connection's outcome. */
-export const CONNECTION = names("sent", "received", "denied", "paths", "closed");
+export const CONNECTION = names("sent", "received", "denied", "paths", "sets", "closed");
 export const COUNTS = names("delivered", "dropped", "masked");
-export const DENIED_MESSAGES = names("direction", "type", "rule", "count");
+export const DENIED_MESSAGES = names("direction", "type", "rule", "set", "count");
 /** The client's messages, and the server's. */
 export const DIRECTION = names("send", "receive");
 export const CLOSED = names("code", "reason", "by");
@@ -115,7 +115,7 @@ export const CLOSE = names(
 
 /** Members of the file that tells Lua the state of open connections, and of an entry for a connection to close. */
 export const STATE_FILE = names("epoch", "at", "closed", "plans", "newest", "slots");
-export const CLOSING = names("code", "reason");
+export const CLOSING = names("code", "reason", "set");
 /** Length of each slot's generation in that file, in characters. */
 export const SLOT_WIDTH = 8;
 

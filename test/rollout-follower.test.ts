@@ -23,6 +23,7 @@ describe("a gateway that follows a rollout of the control plane", () => {
   let failing: boolean;
   /** A candidate in a folder has precedence. */
   let hasOwn: boolean;
+  let refresh: () => void;
   let reports: RolloutReport[];
   let current: CandidateTerms | undefined;
   let tell: (change: Pick<StateChange, "complete" | "policySets">) => void;
@@ -32,6 +33,7 @@ describe("a gateway that follows a rollout of the control plane", () => {
   beforeEach(async () => {
     [active, known, stable] = [{ version: "v1", digest: "1".repeat(64) }, true, "main@v1"];
     [followed, failing, reports, current, hasOwn] = [[], false, [], undefined, false];
+    refresh = () => undefined;
     follower = new RolloutFollower(
       { policySet: "main", gateway: "one" },
       {
@@ -61,6 +63,10 @@ describe("a gateway that follows a rollout of the control plane", () => {
           current = terms;
           assert.notEqual(terms?.retry, true);
           followed.push(terms === undefined ? "none" : `${terms.key} ${terms.settings.percentage}`);
+          return Promise.resolve();
+        },
+        refresh: () => {
+          refresh();
           return Promise.resolve();
         },
         progress: (rollout) =>
@@ -108,6 +114,27 @@ describe("a gateway that follows a rollout of the control plane", () => {
     assert.deepEqual(followed, ["rol_1 10"], "its callers would get the version before");
     await loads("v2");
     assert.deepEqual(followed, ["rol_1 10", "none"]);
+  });
+
+  it("goes from one that was promoted to a later version while it was away without the version before", async () => {
+    await change(rolloutOf());
+    refresh = () => {
+      assert.deepEqual(followed, ["rol_1 10"]);
+      stable = "main@v3";
+    };
+    await change(undefined, "v3");
+    assert.deepEqual([stable, followed], ["main@v3", ["rol_1 10", "none"]]);
+  });
+
+  it("takes a candidate back at once where its own set is the active version, and in any case if no other can be loaded", async () => {
+    await change(rolloutOf());
+    let asked = 0;
+    refresh = () => (asked += 1);
+    await change(undefined);
+    assert.deepEqual([asked, followed], [0, ["rol_1 10", "none"]]);
+    await change(rolloutOf({ id: "rol_2" }));
+    await change(undefined, "v3");
+    assert.deepEqual([asked, followed.slice(2)], [1, ["rol_2 10", "none"]]);
   });
 
   it("goes from one that was promoted to the next in this order", async () => {

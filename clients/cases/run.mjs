@@ -89,6 +89,7 @@ async function tryStep(step, context) {
 
 async function perform(step, { environment, fake }, onResponse) {
   if (step.call !== undefined) return call(step, environment, fake, onResponse);
+  if (step.follow !== undefined) return follow(step, clientOf(step, environment, fake));
   if (step.stage !== undefined) return stage(`/${step.stage}`, step.with ?? {});
   if (step.verify_webhook !== undefined) {
     const { tolerance_seconds, now, ...delivery } = step.verify_webhook;
@@ -114,6 +115,22 @@ function signIn({ sign_in: verb, args }, gatehouse, environment) {
     return helper.finish({ callback, state, customerId });
   }
   return helper[verb](...args);
+}
+
+/** Follows the feed until so many events were there, one answer at least. */
+async function follow({ follow: query, take }, gatehouse) {
+  const events = [];
+  const retried = [];
+  const options = {
+    pollMs: 200,
+    signal: AbortSignal.timeout(60_000),
+    onRetry: (error) => retried.push(error.name),
+  };
+  for await (const batch of gatehouse.events.follow(query, options)) {
+    events.push(...batch.events);
+    if (events.length >= take) return { events, cursor: batch.cursor, retried };
+  }
+  throw new Error("the feed ended");
 }
 
 async function call(step, environment, fake, onResponse) {

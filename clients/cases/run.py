@@ -10,6 +10,7 @@ import json
 import re
 import secrets
 import sys
+import threading
 import time
 import traceback
 import urllib.request
@@ -113,6 +114,8 @@ async def try_step(step, context):
 async def perform(step, context, on_response):
     if "call" in step:
         return await call(step, context, on_response)
+    if "follow" in step:
+        return await follow(step, client_of(step, context))
     if "stage" in step:
         return stage(f"/{step['stage']}", step.get("with", {}))
     if "verify_webhook" in step:
@@ -133,6 +136,37 @@ async def perform(step, context, on_response):
             return await result_of(helper.finish(**step["args"][0]))
         return await result_of(getattr(helper, step["sign_in"])(*step["args"]))
     raise RuntimeError("nothing to do")
+
+
+async def follow(step, client):
+    """Follows the feed until so many events were there, one answer at least."""
+    events, retried = [], []
+
+    def takes_enough(batch):
+        events.extend(batch.events)
+        return len(events) >= step["take"]
+
+    options = {"poll": 0.2, "on_retry": lambda error: retried.append(type(error).__name__)}
+    cursor = None
+    if is_async:
+        async with client.events.follow(step["follow"], **options) as stream:
+            late = asyncio.get_running_loop().call_later(60, asyncio.current_task().cancel)
+            async for batch in stream:
+                cursor = batch.cursor
+                if takes_enough(batch):
+                    break
+            late.cancel()
+    else:
+        with client.events.follow(step["follow"], **options) as stream:
+            late = threading.Timer(60, stream.close)
+            late.daemon = True
+            late.start()
+            for batch in stream:
+                cursor = batch.cursor
+                if takes_enough(batch):
+                    break
+            late.cancel()
+    return {"events": events, "cursor": cursor, "retried": retried}
 
 
 def verifier_of(**options):

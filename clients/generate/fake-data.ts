@@ -11,6 +11,7 @@ const OPERATIONS: ReadonlySet<string> = new Set(
     "listSessions getSession revokeSession",
     "listWebhooks createWebhook getWebhook updateWebhook patchWebhook deleteWebhook rotateWebhookSecret enableWebhook",
     "listApiKeys createApiKey getApiKey updateApiKey patchApiKey rollApiKey revokeApiKey",
+    "getEventFeed",
   ].flatMap((line) => line.split(" ")),
 );
 

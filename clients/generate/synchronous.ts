@@ -8,6 +8,8 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\banyio\.sleep\b/g, "time.sleep"],
   [/\banyio\.Lock\b/g, "threading.Lock"],
   [/\b__aiter__\b/g, "__iter__"],
+  [/\b__anext__\b/g, "__next__"],
+  [/\bStopAsyncIteration\b/g, "StopIteration"],
   [/\b__aenter__\b/g, "__enter__"],
   [/\b__aexit__\b/g, "__exit__"],
   [/\baiter_bytes\b/g, "iter_bytes"],

@@ -16,6 +16,7 @@ import { Overview } from "./pages/overview.tsx";
 import { Webhook } from "./pages/webhook.tsx";
 import { Webhooks } from "./pages/webhooks.tsx";
 import { lazyPage } from "./ui/lazy-page.tsx";
+import { useKeptFocus } from "./ui/kept-focus.ts";
 import { announce } from "./ui/parts.tsx";
 import { setTheme, theme, THEMES } from "./ui/theme.ts";
 
@@ -46,6 +47,7 @@ export function EnvironmentBar() {
 
 export function Shell({ who }: { readonly who: Session }) {
   const [location] = useLocation();
+  useKeptFocus();
   return (
     <>
       <a class="skip" href="#content">
@@ -139,7 +141,7 @@ function PersonBar({ who }: { readonly who: Session }) {
           ))}
         </select>
       </label>
-      <button type="button" disabled={busy} onClick={() => void signOut()}>
+      <button type="button" aria-disabled={busy} onClick={() => void signOut()}>
         {messages.person.signOut}
       </button>
     </div>

@@ -91,9 +91,17 @@ function serializeDenied(values: readonly unknown[], limit: number): string {
   const items: string[] = [];
   let length = 0;
   for (const [index, value] of values.entries()) {
-    const { direction, type, rule, count } = (value ?? {}) as Readonly<Record<string, unknown>>;
+    const {
+      direction,
+      type,
+      rule,
+      policy_digest: set,
+      count,
+    } = (value ?? {}) as Readonly<Record<string, unknown>>;
     const where = `"direction":${serializeText(asText(direction), 16)},"rule":${serializeText(asText(rule), 96)}`;
-    const item = `{${where},"type":${serializeText(asText(type), 128)},"count":${serializeInteger(count)}}`;
+    const whose = set === undefined ? "" : `,"policy_digest":${serializeText(asText(set), ITEM)}`;
+    const what = `"type":${serializeText(asText(type), 128)}${whose}`;
+    const item = `{${where},${what},"count":${serializeInteger(count)}}`;
     if (length + item.length + REST_LENGTH > limit) {
       const rest = values.slice(index).reduce<number>((sum, denied) => sum + countOf(denied), 0);
       items.push(`{"type":${MORE},"count":${serializeInteger(rest)}}`);

@@ -71,6 +71,7 @@ const OUTCOME_FIELDS = {
   received_delivered: { kind: "integer", usual: 24, tight: 24 },
   received_dropped: { kind: "integer", usual: 24, tight: 24 },
   denied_messages: { kind: "denied", usual: 3072, tight: 1200 },
+  policy_digests: { kind: "texts", usual: 720, tight: 160 },
   close_code: { kind: "integer", usual: 24, tight: 24 },
   close_reason: { kind: "text", usual: 256, tight: 128 },
   closed_by: { kind: "text", usual: 32, tight: 32 },

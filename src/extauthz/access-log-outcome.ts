@@ -35,6 +35,8 @@ export interface ConnectionOutcome {
   readonly received: { readonly delivered: number; readonly dropped: number; readonly masked: number };
   readonly denied: readonly DeniedMessages[];
   readonly paths: readonly string[];
+  /** Digests of the sets that took the place of the first one, in this order; absent: none. */
+  readonly sets?: readonly string[];
   /** Absent if the connection was lost without a close. */
   readonly closed?: { readonly code?: number; readonly reason: string; readonly by: string };
 }
@@ -45,6 +47,8 @@ export interface DeniedMessages {
   readonly type: string;
   /** Id of the rule; empty if no rule names the type. */
   readonly rule: string;
+  /** Digest of the rule's set; absent: that of the set that decided on the handshake. */
+  readonly set?: string;
   readonly count: number;
 }
 
@@ -109,6 +113,7 @@ function connectionOutcome({
   received,
   denied,
   paths,
+  sets,
   closed,
 }: Members<typeof CONNECTION>): ConnectionOutcome {
   const toServer = object<typeof COUNTS>(sent);
@@ -122,16 +127,18 @@ function connectionOutcome({
     },
     denied: list(denied).map(deniedMessages),
     paths: list(paths).map(string),
+    ...(sets !== undefined && { sets: list(sets).map(string) }),
     ...(closed !== undefined && { closed: closure(object<typeof CLOSED>(closed)) }),
   };
 }
 
 function deniedMessages(value: unknown): DeniedMessages {
-  const { direction, type, rule, count } = object<typeof DENIED_MESSAGES>(value);
+  const { direction, type, rule, set, count } = object<typeof DENIED_MESSAGES>(value);
   return {
     direction: string(direction),
     type: string(type ?? ""),
     rule: string(rule ?? ""),
+    ...(set !== undefined && { set: string(set) }),
     count: number(count),
   };
 }

@@ -83,7 +83,7 @@ function upstreamFields({ failures, upstream, upstreamStatus, upstreamMs }: Requ
   };
 }
 
-function connectionFields({ sent, received, denied, paths, closed }: ConnectionOutcome) {
+function connectionFields({ sent, received, denied, paths, sets, closed }: ConnectionOutcome) {
   return {
     result: byGateway(closed) ? ("closed" as const) : ("ended" as const),
     masked_count: received.masked,
@@ -92,7 +92,11 @@ function connectionFields({ sent, received, denied, paths, closed }: ConnectionO
     sent_dropped: sent.dropped,
     received_delivered: received.delivered,
     received_dropped: received.dropped,
-    denied_messages: denied,
+    denied_messages: denied.map(({ set, ...messages }) => ({
+      ...messages,
+      ...(set !== undefined && { policy_digest: set }),
+    })),
+    ...(sets && { policy_digests: sets }),
     ...(closed && {
       ...(closed.code !== undefined && { close_code: closed.code }),
       close_reason: closed.reason,

@@ -10,6 +10,8 @@ import type { Expression, FieldPathIR, MaskAction } from "./ir.ts";
  */
 export interface PlanIR {
   readonly ir: number;
+  /** The digest of its set, in a plan that takes the place of a connection's first one: the record needs it. */
+  readonly set?: string;
   readonly response?: ResponsePlanIR;
   /** The request was a CORS preflight: only the CORS headers of the response are delivered. */
   readonly preflight?: true;

@@ -166,6 +166,11 @@ export interface OutcomeRecord {
   readonly received_delivered?: number;
   readonly received_dropped?: number;
   readonly denied_messages?: readonly DeniedMessagesRecord[];
+  /**
+   * Digests of the sets that evaluated the connection after that of its decision, in this order: where rules for its messages
+   * changed, or it was no longer permitted.
+   */
+  readonly policy_digests?: readonly string[];
   readonly close_code?: number;
   readonly close_reason?: string;
   readonly closed_by?: string;
@@ -178,6 +183,8 @@ export interface DeniedMessagesRecord {
   /** Id of the rule; empty if there is no rule for the type. */
   readonly rule: string;
   readonly type: string;
+  /** Digest of the rule's set; absent: that of the decision's record. */
+  readonly policy_digest?: string;
   readonly count: number;
 }
 

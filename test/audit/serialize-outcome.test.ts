@@ -25,7 +25,17 @@ const FULL: OutcomeRecord = {
   sent_dropped: 6,
   received_delivered: 7,
   received_dropped: 8,
-  denied_messages: [{ direction: "send", rule: "websocket_policies[0]", type: "cancel", count: 6 }],
+  denied_messages: [
+    { direction: "send", rule: "websocket_policies[0]", type: "cancel", count: 6 },
+    {
+      direction: "send",
+      rule: "websocket_policies[0]",
+      type: "cancel",
+      policy_digest: "2".repeat(64),
+      count: 1,
+    },
+  ],
+  policy_digests: ["2".repeat(64), "1".repeat(64)],
   close_code: 1008,
   close_reason: "TOKEN_EXPIRED",
   closed_by: "expiry",
@@ -41,7 +51,10 @@ const hostileText = fc
   )
   .map(([text, extra, times]) => `${text} ${extra} `.repeat(times));
 const number = fc.oneof(fc.double(), fc.integer(), fc.constant(Number.MAX_SAFE_INTEGER));
-const denied = fc.record({ direction: hostileText, rule: hostileText, type: hostileText, count: number });
+const denied = fc.record(
+  { direction: hostileText, rule: hostileText, type: hostileText, policy_digest: hostileText, count: number },
+  { requiredKeys: ["direction", "rule", "type", "count"] },
+);
 
 /** Every text hostile, every number any. */
 const hostileRecord = fc
@@ -49,6 +62,7 @@ const hostileRecord = fc
     texts: fc.array(hostileText, { minLength: 10, maxLength: 10 }),
     numbers: fc.array(number, { minLength: 14, maxLength: 14 }),
     masked_paths: fc.array(hostileText, { maxLength: 60 }),
+    policy_digests: fc.array(hostileText, { maxLength: 20 }),
     denied_messages: fc.array(denied, { maxLength: 30 }),
   })
   .map(({ texts, numbers, ...lists }) => {
@@ -79,7 +93,7 @@ describe("audit: an outcome's line", () => {
       ...["masked_count", "masked_paths", "documents_dropped", "response_bytes"],
       ...["response_flags", "upstream", "upstream_status", "upstream_ms"],
       ...["sent_delivered", "sent_dropped", "received_delivered", "received_dropped", "denied_messages"],
-      ...["close_code", "close_reason", "closed_by", "detail"],
+      ...["policy_digests", "close_code", "close_reason", "closed_by", "detail"],
     ]);
     assert.deepEqual(JSON.parse(line), FULL);
     assert.ok(line.endsWith("}\n"));
@@ -105,7 +119,11 @@ describe("audit: an outcome's line", () => {
     const worst = {
       ...(Object.fromEntries(texts) as OutcomeRecord),
       masked_paths: Array<string>(50).fill(long),
-      denied_messages: Array(20).fill({ direction: long, rule: long, type: long, count: 2 ** 40 }),
+      denied_messages: Array(20).fill({
+        ...{ direction: long, rule: long, type: long, policy_digest: long },
+        count: 2 ** 40,
+      }),
+      policy_digests: Array<string>(10).fill(long),
     } as unknown as OutcomeRecord;
     const line = serializeOutcome(worst);
     assertSafe(line);

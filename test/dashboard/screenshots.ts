@@ -55,9 +55,14 @@ describe("pictures of the dashboard", () => {
     for (const tab of ["details", "provider", "users", "sessions", "policies", "activity"])
       await picture(signIn, `/customers/${customer}?tab=${tab}`, `customer-${tab}`);
     const policy = await bench.control.context.db("policies").first<{ id: string }>("id");
+    const many = await bench.control.request("POST", `/policies/${policy.id}/assignments`, {
+      headers: owner.headers,
+      body: { action: "preview", customers: { all: true } },
+    });
     for (const [path, name] of [
       ["/policies", "policies"],
       [`/policies/${policy.id}`, "policy"],
+      [`/policies/${policy.id}?tab=many&job=${String(many.body.data.id)}`, "policy-many"],
       ["/policy-sets", "policy-sets"],
       ["/policy-sets/shown", "policy-set"],
       ["/policy-sets/shown?tab=edit&from=v2&compare=1", "policy-set-edit"],

@@ -1,8 +1,10 @@
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { newId } from "../../src/control/platform/ids.ts";
 import { decisionRecord } from "../control/support/gateway-records.ts";
+import { eventually } from "../support/eventually.ts";
 import { makeOwner, PASSWORD, type Person } from "../support/guarded-control.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
 
@@ -140,24 +142,73 @@ async function axe(page: Page, runOnly: object): Promise<readonly string[]> {
   }, runOnly);
 }
 
-/** Presses Tab until an element has the focus whose name or text is this. */
+interface Focused {
+  /** What the element with the focus is called; empty where nothing has it. */
+  readonly name: string;
+  /** Whether people see that it has the focus. */
+  readonly isVisible: boolean;
+  readonly isInDialog: boolean;
+}
+
+/** A script of the page: the editor is in a shadow tree, and its frame shows the focus. */
+const FOCUSED = `(() => {
+  const active = document.activeElement;
+  if (active === null || active === document.body) return { name: "", isVisible: true, isInDialog: false };
+  const inner = active.shadowRoot?.activeElement ?? active;
+  const frames = [inner];
+  if (inner !== active) for (let one = inner.parentElement; one; one = one.parentElement) frames.push(one);
+  const { width, height } = inner.getBoundingClientRect();
+  const isOutlined = (one) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    return outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+  };
+  return {
+    name: (inner.getAttribute("aria-label") ?? inner.labels?.[0]?.textContent ?? inner.textContent).trim(),
+    // a heading that a page gave it to is no place that Tab leads to
+    isVisible: inner.tabIndex < 0 || (width > 0 && height > 0 && frames.some(isOutlined)),
+    isInDialog: active.closest("dialog") !== null,
+  };
+})()`;
+
+export function focused(page: Page): Promise<Focused> {
+  return page.evaluate<Focused>(FOCUSED);
+}
+
+/** Waits until the focus is on what has this name. */
+export async function focusOn(page: Page, name: string): Promise<void> {
+  let last = "";
+  await eventually(`the focus on ${name}`, async () => {
+    last = (await focused(page)).name;
+    return last === name;
+  }).catch((error: unknown) => {
+    throw new Error(`the focus is on ${last}`, { cause: error });
+  });
+}
+
+/** Presses Tab until an element has the focus whose name or text is this. Wherever the focus is on the way, it is to be seen. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const seen: string[] = [];
-  for (let presses = 0; presses < 60; presses++) {
+  for (let presses = 0; presses < 150; presses++) {
     await page.keyboard.press("Tab");
-    const at = await page.evaluate(() => {
-      interface Focused {
-        getAttribute(name: string): string | null;
-        labels?: ArrayLike<{ textContent: string }>;
-        textContent: string;
-        shadowRoot: { activeElement: Focused | null } | null;
-      }
-      const { activeElement } = (globalThis as unknown as { document: { activeElement: Focused } }).document;
-      const element = activeElement.shadowRoot?.activeElement ?? activeElement;
-      return element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
-    });
-    if (at.trim() === name) return;
-    seen.push(at.trim().slice(0, 40));
+    const at = await focused(page);
+    assert.ok(at.isVisible, `nobody sees that the focus is on ${at.name}`);
+    if (at.name === name) return;
+    seen.push(at.name.slice(0, 40));
   }
   throw new Error(`Tab does not lead to ${name}, but to: ${seen.join(" | ")}`);
+}
+
+/** Tab goes round in the dialog that is open, in both directions; between its ends the browser itself may have the focus. */
+export async function staysInDialog(page: Page): Promise<void> {
+  for (const key of ["Tab", "Shift+Tab"]) {
+    const names = new Set<string>();
+    for (;;) {
+      await page.keyboard.press(key);
+      const at = await focused(page);
+      assert.ok(at.isInDialog || at.name === "", `${key} leaves the dialog for ${at.name}`);
+      assert.ok(at.isVisible, `nobody sees that the focus is on ${at.name}`);
+      if (names.has(at.name)) break;
+      names.add(at.name);
+    }
+  }
 }

@@ -10,8 +10,12 @@ const websocket = (more: object) => read({ websocket: { sent: {}, received: {}, 
 const FULL = {
   sent: { delivered: 1, dropped: 2 },
   received: { delivered: 3, dropped: 4, masked: 5 },
-  denied: [{ direction: "send", type: "cancel", rule: "websocket_policies[0].messages[1]", count: 6 }],
+  denied: [
+    { direction: "send", type: "cancel", rule: "websocket_policies[0].messages[1]", count: 6 },
+    { direction: "send", type: "cancel", rule: "websocket_policies[0].messages[0]", set: "d-2", count: 1 },
+  ],
   paths: ["$.email"],
+  sets: ["d-2"],
   closed: { code: 1008, reason: "TOKEN_EXPIRED", by: "expiry" },
 };
 

@@ -81,12 +81,16 @@ describe("extauthz: what is done with outcomes", () => {
   });
 
   it("the record of a connection", () => {
-    const denied = [{ direction: "send", type: "cancel", rule: "r", count: 3 }];
+    const denied = [
+      { direction: "send", type: "cancel", rule: "r", count: 3 },
+      { direction: "send", type: "cancel", rule: "q", set: "d-2", count: 1 },
+    ];
     const outcome = connection({
       sent: { delivered: 1, dropped: 3 },
       received: { delivered: 4, dropped: 5, masked: 6 },
       denied,
       paths: ["$.email"],
+      sets: ["d-2"],
       closed: { code: 1008, reason: "TOKEN_EXPIRED", by: "expiry" },
     });
     assert.deepEqual(outcomeRecord(outcome), {
@@ -103,7 +107,11 @@ describe("extauthz: what is done with outcomes", () => {
       sent_dropped: 3,
       received_delivered: 4,
       received_dropped: 5,
-      denied_messages: denied,
+      denied_messages: [
+        { direction: "send", type: "cancel", rule: "r", count: 3 },
+        { direction: "send", type: "cancel", rule: "q", policy_digest: "d-2", count: 1 },
+      ],
+      policy_digests: ["d-2"],
       close_code: 1008,
       close_reason: "TOKEN_EXPIRED",
       closed_by: "expiry",

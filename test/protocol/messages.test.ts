@@ -341,7 +341,8 @@ describe("the protocol of gateway and control plane", () => {
         close_reason: "bye",
         closed_by: "peer",
       },
-      denied_messages: [{ direction: "send", type: "t", rule: "r", count: 1 }],
+      denied_messages: [{ direction: "send", type: "t", rule: "r", policy_digest: "2".repeat(64), count: 1 }],
+      policy_digests: ["2".repeat(64)],
     };
     const answer = await intake.request("POST", GATEWAY_ROUTES.records, {
       body: { records: [decision, outcome] },

@@ -1,9 +1,8 @@
 import { WebSocket, type ClientOptions } from "ws";
 import { eventually } from "./eventually.ts";
 
-/** A real WebSocket client that remembers what it was told. */
-export interface SocketClient {
-  readonly socket: WebSocket;
+/** A real WebSocket client that remembers what it was told, over whichever version of HTTP. */
+export interface Conversation {
   readonly messages: string[];
   /** The status of an answer that is no upgrade. */
   readonly refusal: () => number | undefined;
@@ -11,7 +10,16 @@ export interface SocketClient {
   /** Resolves with the first message, from now on or before, that `test` takes. */
   message(what: string, test: (text: string) => boolean): Promise<string>;
   closing(): Promise<{ readonly code: number; readonly reason: string }>;
+  /** Does nothing once the connection has ended. */
+  send(text: string): void;
+  /** Calls `listener` with each message from now on. */
+  listen(listener: (text: string) => void): void;
   close(): void;
+}
+
+/** Over HTTP/1.1. */
+export interface SocketClient extends Conversation {
+  readonly socket: WebSocket;
 }
 
 /** Connects; resolves when the connection is open, or was refused. */
@@ -45,6 +53,14 @@ export async function connectSocket(
     closed: () => closed,
     message: (what, test) => eventually(what, () => messages.find(test)),
     closing: () => eventually("the connection's end", () => closed),
+    send(text) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    },
+    listen(listener) {
+      socket.on("message", (data: Buffer) => {
+        listener(data.toString());
+      });
+    },
     close: () => {
       socket.terminate();
     },

@@ -56,6 +56,8 @@ export class PermissionDeniedError extends ApiError {}
 export class NotFoundError extends ApiError {}
 /** 409 */
 export class ConflictError extends ApiError {}
+/** `CURSOR_EXPIRED` (410): events after the cursor may be missing. Read the feed from the beginning and skip what you know, or from `latest`. */
+export class CursorExpiredError extends ApiError {}
 /** 412: the resource has changed since the ETag in `ifMatch`. */
 export class PreconditionFailedError extends ApiError {}
 /** 429 */
@@ -82,8 +84,9 @@ const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of the class that its status has. */
+/** The error of the class that its status or code has. */
 export function apiError(parts: ApiErrorParts): ApiError {
+  if (parts.code === "CURSOR_EXPIRED") return new CursorExpiredError(parts);
   const Kind = BY_STATUS[parts.status] ?? (parts.status >= 500 ? ServerError : ApiError);
   return new Kind(parts);
 }

@@ -1,6 +1,7 @@
 export type * from "./api.ts";
 export { ERROR_CODES } from "./api.ts";
 export * from "./errors.ts";
+export type { EventBatch, FollowOptions } from "./follow-events.ts";
 export { Gatehouse, type DashboardSession, type Environment, type GatehouseOptions } from "./gatehouse.ts";
 export { List, Page } from "./page.ts";
 export type { ApiResponse, RateLimit } from "./response.ts";

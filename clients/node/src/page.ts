@@ -1,5 +1,5 @@
 import type { Pagination } from "./api.ts";
-import type { ApiResponse } from "./response.ts";
+import { unreadableResponse, type ApiResponse } from "./response.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** One page of a list. */
@@ -88,6 +88,7 @@ async function readPage<T>(
     query,
     options,
   });
+  if (!Array.isArray(data)) throw unreadableResponse(response);
   const { current_page = 1, total_pages = 1 } = pagination ?? {};
   const known = pagination ?? { current_page, total_pages, total_items: data.length, page_size: data.length };
   return new Page(data, known, response, nextOf());

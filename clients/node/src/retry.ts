@@ -22,6 +22,15 @@ export function delayMs(attempt: number, retryAfterMs: number | undefined, rando
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
+  const date = dateOf(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/**
+ * An HTTP date (RFC 9110, section 5.6.7), of which the third form names no time zone. `Date.parse` alone takes much else,
+ * such as `-5`.
+ */
+function dateOf(text: string): number {
+  if (/^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)) return Date.parse(text);
+  return /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/.test(text) ? Date.parse(`${text} GMT`) : NaN;
 }

@@ -8,8 +8,10 @@ import {
   type ApiError,
   type GatehouseError,
 } from "./errors.ts";
-import { readBody, responseOf, type ApiResponse } from "./response.ts";
+import { BodyTooLongError, readText } from "./read-text.ts";
+import { readBody, responseOf, unreadableResponse, type ApiBody, type ApiResponse } from "./response.ts";
 import { delayMs, isTransient } from "./retry.ts";
+import { sleep } from "./sleep.ts";
 
 /** What each call takes besides its arguments. */
 export interface CallOptions {
@@ -57,6 +59,17 @@ export interface TransportSettings {
   readonly fetch: typeof fetch;
 }
 
+/** Otherwise the sender would decide how much memory is used. */
+const MAX_BODY_BYTES = 100_000_000;
+
+const NOT_MODIFIED: ApiBody = {
+  success: true,
+  data: undefined,
+  pagination: undefined,
+  warnings: [],
+  requestId: undefined,
+};
+
 type Outcome = { readonly response: Response; readonly text: string } | { readonly failure: unknown };
 
 /** Sends requests, and sends them again where that may help. */
@@ -98,7 +111,7 @@ export class Transport {
           cause: outcome.failure,
         });
       } else {
-        const answer = this.#read<T>(outcome, options, attempt + 1);
+        const answer = this.#read<T>(request, outcome, attempt + 1);
         if (!("error" in answer)) return answer;
         error = answer.error;
         wanted = answer.error.retryAfterMs;
@@ -138,30 +151,40 @@ export class Transport {
     try {
       const url = `${this.#settings.baseUrl}/v1${request.path}${queryOf(request.query)}`;
       const response = await this.#settings.fetch(url, { ...init, signal });
-      return { response, text: await response.text() };
+      return { response, text: await textOf(response) };
     } catch (failure) {
       return { failure };
     }
   }
 
   #read<T>(
+    { ifNoneMatch, options }: ApiRequest,
     { response, text }: { readonly response: Response; readonly text: string },
-    options: CallOptions,
     attempts: number,
   ): ApiAnswer<T> | { readonly error: ApiError } {
-    const body = response.status === 304 ? { success: true as const, data: undefined } : readBody(text);
+    const isUnchanged = response.status === 304 && ifNoneMatch !== undefined;
+    const body = isUnchanged ? NOT_MODIFIED : readBody(text);
     const about = responseOf(response, body, attempts);
     this.#last = about;
-    options.onResponse?.(about);
-    if (body?.success === true && (response.ok || response.status === 304)) {
+    options?.onResponse?.(about);
+    if (body?.success === true && (response.ok || isUnchanged)) {
       const { data, pagination } = body;
       return { data: data as T, pagination, warnings: about.warnings, response: about };
     }
     const { requestId, status, retryAfterMs } = about;
     if (body?.success === false)
       return { error: apiError({ ...body.error, status, requestId, retryAfterMs }) };
-    const message = `the response (${status}) is not one of the API`;
-    return { error: apiError({ code: "UNREADABLE_RESPONSE", status, message, requestId, retryAfterMs }) };
+    return { error: unreadableResponse(about) };
+  }
+}
+
+/** A response that is too long is not one of the API, and would be as long the next time. */
+async function textOf(response: Response): Promise<string> {
+  try {
+    return await readText(response, MAX_BODY_BYTES);
+  } catch (error) {
+    if (error instanceof BodyTooLongError) return "";
+    throw error;
   }
 }
 
@@ -170,18 +193,4 @@ function queryOf(query: object = {}): string {
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== null) parameters.append(name, String(value));
   return parameters.size === 0 ? "" : `?${parameters}`;
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }

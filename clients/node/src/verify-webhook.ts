@@ -56,10 +56,9 @@ export interface WebhookDeliveryToVerify {
 export function verifyWebhook(delivery: WebhookDeliveryToVerify): WebhookEvent {
   const { body, headers, now = Date.now() } = delivery;
   const tolerance = checkNumber("toleranceSeconds", delivery.toleranceSeconds ?? 300);
-  const secrets = typeof delivery.secrets === "string" ? [delivery.secrets] : delivery.secrets;
-  // an empty key is one that everybody knows
-  if (secrets.length === 0 || secrets.some((secret) => secret === ""))
-    throw new ConfigurationError("`secrets` must have a secret");
+  const secrets = [delivery.secrets].flat();
+  if (secrets.length === 0 || !secrets.every(isSecret))
+    throw new ConfigurationError("`secrets` must be texts that are not empty");
   const id = headerOf(headers, "webhook-id");
   const timestamp = headerOf(headers, "webhook-timestamp");
   const signatures = headerOf(headers, "webhook-signature").split(" ");
@@ -73,6 +72,11 @@ export function verifyWebhook(delivery: WebhookDeliveryToVerify): WebhookEvent {
   if (!signatures.some((signature) => expected.some((mac) => isSignature(signature, mac))))
     throw new WebhookVerificationError("SIGNATURE_MISMATCH");
   return readEvent(bytes, id);
+}
+
+/** An empty key is one that everybody knows, and half a character has no bytes. Callers without types may have none. */
+function isSecret(secret: unknown): boolean {
+  return typeof secret === "string" && secret !== "" && !/\p{Surrogate}/u.test(secret);
 }
 
 function headerOf(headers: HeaderSource, name: string): string {

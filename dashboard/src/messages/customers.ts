@@ -14,7 +14,7 @@ export const customers = {
   none: "No customers yet",
   noneText: "A customer is a company whose users sign in through its own identity provider.",
   noMatch: "No customer matches these filters",
-  search: "Name contains",
+  search: "Name begins with",
   tabs: {
     label: "Parts of the customer",
     details: "Details",

@@ -4,7 +4,7 @@ export const keys = {
   name: "Name",
   scope: "Scope",
   customer: "Customer",
-  customerHint: "Limits the key to one customer: type a part of the name. Empty: all customers.",
+  customerHint: "Limits the key to one customer: type the beginning of its name. Empty: all customers.",
   expires: "Expires",
   expiry: { "30": "In 30 days", "90": "In 90 days", "365": "In a year", never: "Never" },
   hint: "Ends in",

@@ -46,7 +46,7 @@ export const requirements = {
   customer: "Customer",
   assignedAt: "Assigned",
   assign: "Assign to a customer",
-  assignHint: "Type a part of the name, and choose.",
+  assignHint: "Type the beginning of the name, and choose.",
   look: "Show what it would refuse",
   assigned: "Policy assigned",
   unassign: "Remove",

@@ -6,7 +6,7 @@ import { useQuery } from "../api/use-query.ts";
 import { messages } from "../messages/index.ts";
 import { Page } from "../shell.tsx";
 import { Choice, Filters, TextFilter, asIs, oneOf } from "../ui/filters.tsx";
-import { Badge, Dialog, Empty, Field, FormFailure, Time, announce } from "../ui/parts.tsx";
+import { Badge, Dialog, Empty, Field, FormFailure, NamedEnvironment, Time, announce } from "../ui/parts.tsx";
 import { readForm } from "../ui/read-form.ts";
 import { Table, listQuery } from "../ui/table.tsx";
 import { useUrlState } from "../ui/url-state.ts";
@@ -125,9 +125,10 @@ function NewCustomer({ onClose }: { readonly onClose: () => void }) {
         >
           {(given) => <textarea {...given} rows={3} />}
         </Field>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["name", "external_id"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.create}
           </button>
           <button type="button" onClick={onClose}>

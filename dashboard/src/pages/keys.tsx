@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { changeAsShown } from "../api/as-shown.ts";
 import { call, may } from "../api/client.ts";
 import type { ApiKey } from "../api/types.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -92,6 +93,7 @@ export function Keys() {
         <Roll
           apiKey={opened.key}
           onRolled={show}
+          reload={loaded.reload}
           onClose={() => {
             // the new key is shown in place of this dialog
             setOpened((now) => (now?.kind === "roll" ? undefined : now));
@@ -105,8 +107,12 @@ export function Keys() {
           action={texts.revoke}
           danger
           done={texts.revoked}
+          based={basedOn(opened.key, loaded.reload)}
           onConfirm={async () => {
-            await call("delete", "/api-keys/{id}", { params: { id: opened.key.id } });
+            const { id } = opened.key;
+            await asShown(opened.key, (ifMatch) =>
+              call("delete", "/api-keys/{id}", { params: { id }, ifMatch }),
+            );
             loaded.reload();
           }}
           onClose={close}
@@ -158,24 +164,36 @@ function columns(open: (kind: "roll" | "revoke", key: ApiKey) => void): readonly
   ];
 }
 
+const read = ({ id }: ApiKey) => call("get", "/api-keys/{id}", { params: { id } });
+const asShown = <R,>(key: ApiKey, change: (etag: string | null) => Promise<R>) =>
+  changeAsShown(key, ["last_used_at"], () => read(key), change);
+const basedOn = (key: ApiKey, reload: () => void) => ({
+  on: key,
+  reread: async () => (await read(key)).data,
+  reload,
+});
+
 interface RollProps {
   readonly apiKey: ApiKey;
   readonly onRolled: (secret: string) => void;
+  readonly reload: () => void;
   readonly onClose: () => void;
 }
 
-function Roll({ apiKey: { id }, onRolled, onClose }: RollProps) {
+function Roll({ apiKey, onRolled, reload, onClose }: RollProps) {
   const [overlap, setOverlap] = useState("86400");
   return (
     <Confirm
       title={texts.rollTitle}
       text={texts.rollText}
       action={texts.roll}
+      based={basedOn(apiKey, reload)}
       onConfirm={async () => {
-        const { data } = await call("post", "/api-keys/{id}/roll", {
-          params: { id },
-          body: { overlap: Number(overlap) },
-        });
+        const { id } = apiKey;
+        const body = { overlap: Number(overlap) };
+        const { data } = await asShown(apiKey, (ifMatch) =>
+          call("post", "/api-keys/{id}/roll", { params: { id }, body, ifMatch }),
+        );
         onRolled(data.key);
       }}
       onClose={onClose}

@@ -3,10 +3,9 @@ import { call } from "../api/client.ts";
 import type { ApiKey } from "../api/types.ts";
 import { useAction } from "../api/use-action.ts";
 import { useQuery } from "../api/use-query.ts";
-import { environmentName } from "../environment.ts";
 import { messages } from "../messages/index.ts";
 import { oneOf } from "../ui/filters.tsx";
-import { Dialog, Field, FormFailure } from "../ui/parts.tsx";
+import { Dialog, Field, FormFailure, NamedEnvironment } from "../ui/parts.tsx";
 import { readForm } from "../ui/read-form.ts";
 
 const texts = messages.keys;
@@ -78,12 +77,10 @@ export function NewKey({ scope = "read_only", onCreated, onClose }: NewKeyProps)
             </select>
           )}
         </Field>
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["name", "scope", "customer_id", "expires_at"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.generate}
           </button>
           <button type="button" onClick={onClose}>

@@ -44,7 +44,7 @@ export function SignIn() {
           {(given) => <input {...given} type="password" autocomplete="current-password" required />}
         </Field>
         <FormFailure failure={failure} fields={["email", "password"]} />
-        <button type="submit" class="main" disabled={busy}>
+        <button type="submit" class="main" aria-disabled={busy}>
           {texts.submit}
         </button>
       </form>

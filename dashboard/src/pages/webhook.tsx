@@ -57,7 +57,12 @@ export function Webhook({ id }: { readonly id: string }) {
       actions={
         may("configure") && (
           <>
-            <button type="button" disabled={busy || !webhook.enabled} onClick={() => void test()}>
+            <button
+              type="button"
+              aria-disabled={busy}
+              disabled={!webhook.enabled}
+              onClick={() => void test()}
+            >
               {texts.test}
             </button>
             <button
@@ -255,7 +260,13 @@ function Delivery({ id, delivery, onClose, onRedelivered }: DeliveryProps) {
       <FormFailure failure={notDone} fields={[]} />
       <div class="row">
         {may("configure") && (
-          <button type="button" class="main" disabled={busy || !answer} onClick={() => void again()}>
+          <button
+            type="button"
+            class="main"
+            aria-disabled={busy}
+            disabled={!answer}
+            onClick={() => void again()}
+          >
             {texts.redeliver}
           </button>
         )}

@@ -8,7 +8,7 @@ import { messages } from "../messages/index.ts";
 import { Page } from "../shell.tsx";
 import { ShownOnce } from "../ui/confirm.tsx";
 import { Choice, Filters, asIs, oneOf } from "../ui/filters.tsx";
-import { Badge, Dialog, Empty, Field, FormFailure, Time } from "../ui/parts.tsx";
+import { Badge, Dialog, Empty, Field, FormFailure, NamedEnvironment, Time } from "../ui/parts.tsx";
 import { readForm } from "../ui/read-form.ts";
 import { Table, listQuery } from "../ui/table.tsx";
 import { useUrlState } from "../ui/url-state.ts";
@@ -123,9 +123,10 @@ function Register({ onRegistered, onClose }: RegisterProps) {
         <Field name="events" label={texts.events} hint={texts.eventsHint} failure={failure}>
           {(given) => <input {...given} defaultValue="*" required />}
         </Field>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["url", "events"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.register}
           </button>
           <button type="button" onClick={onClose}>

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../api/use-action.ts";
-import { environmentName } from "../environment.ts";
 import { messages } from "../messages/index.ts";
 import { Changes } from "./changes.tsx";
-import { Copyable, Dialog, FormFailure, announce } from "./parts.tsx";
+import { Copyable, Dialog, FormFailure, NamedEnvironment, announce } from "./parts.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -55,9 +54,7 @@ export function Confirm({
       >
         <p>{text}</p>
         {children}
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         {failure?.status === 412 && based ? (
           <Outdated
             based={based}
@@ -70,7 +67,7 @@ export function Confirm({
           <>
             <FormFailure failure={failure} fields={[]} />
             <div class="row">
-              <button type="submit" class={danger ? "danger" : "main"} disabled={busy}>
+              <button type="submit" class={danger ? "danger" : "main"} aria-disabled={busy}>
                 {action}
               </button>
               <button type="button" onClick={onClose}>

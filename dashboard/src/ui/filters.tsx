@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { messages } from "../messages/index.ts";
 import { readForm } from "./read-form.ts";
 import type { UrlState } from "./url-state.ts";
@@ -14,26 +15,45 @@ interface FiltersProps {
 /** A form whose fields stand in the address once it is submitted. */
 export function Filters({ url, names, read = (_name, value) => value, children }: FiltersProps) {
   const active = names.some((name) => url.values[name] !== undefined);
+  const values = JSON.stringify(names.map((name) => url.values[name]));
+  const form = useRef<HTMLFormElement>(null);
+  /** The id of what had the focus in the former fields. */
+  const focused = useRef<string>();
+  useLayoutEffect(() => {
+    if (focused.current === undefined) return;
+    const same = document.getElementById(focused.current);
+    (same ?? form.current?.querySelector<HTMLElement>("[type=submit]"))?.focus();
+    focused.current = undefined;
+  }, [values]);
+  const set = (read: (name: string) => string) => {
+    const next = names.map((name) => [name, read(name)] as const);
+    if (next.some(([name, value]) => value !== (url.values[name] ?? "")))
+      focused.current = document.activeElement?.id ?? "";
+    url.set(Object.fromEntries(next));
+  };
   return (
     <form
       class="card"
       // new fields when the address changes: they hold what is in force
-      key={JSON.stringify(names.map((name) => url.values[name]))}
+      key={values}
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault();
         const { text } = readForm(event.currentTarget);
-        url.set(Object.fromEntries(names.map((name) => [name, read(name, text(name))])));
+        set((name) => read(name, text(name)));
       }}
     >
       <div class="filters">
         {children}
         <div class="row">
-          <button type="submit">{messages.table.filter}</button>
+          <button type="submit" id="filter-apply">
+            {messages.table.filter}
+          </button>
           {active && (
             <button
               type="button"
               onClick={() => {
-                url.set(Object.fromEntries(names.map((name) => [name, undefined])));
+                set(() => "");
               }}
             >
               {messages.table.clear}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ApiFailure } from "../api/client.ts";
+import { environmentName } from "../environment.ts";
 import { messages } from "../messages/index.ts";
 
 const said = signal<{ readonly text: string; readonly number: number }>({ text: "", number: 0 });
@@ -75,6 +76,15 @@ export function FormFailure({
   return (
     <p class="problem" role="alert">
       {text === "" ? messages.failures.fields : text}
+    </p>
+  );
+}
+
+/** Says which environment a dialog changes. */
+export function NamedEnvironment() {
+  return (
+    <p>
+      <strong>{messages.confirmIn(environmentName)}</strong>
     </p>
   );
 }
@@ -153,24 +163,33 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A native dialog: the browser keeps the focus in it. The focus returns to what opened it. */
+/** A native dialog: the browser keeps the focus in it, and gives it back to what opened it. */
 export function Dialog({ title, onClose, sticky = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
   const id = useId();
   useEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
+    const { current } = dialog;
+    current?.showModal();
     return () => {
-      if (opener instanceof HTMLElement) opener.focus();
+      // what is removed without being closed gives nothing back
+      isGone.current = true;
+      current?.close();
     };
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        if (!isGone.current) onClose();
+      }}
       onCancel={(event) => {
         if (sticky) event.preventDefault();
+      }}
+      // browsers close a dialog at the second Escape, whatever is said to the first
+      onKeyDown={(event) => {
+        if (sticky && event.key === "Escape") event.preventDefault();
       }}
     >
       <h2 id={id}>{title}</h2>
@@ -221,7 +240,7 @@ export function Time({ at }: { readonly at: string | null | undefined }) {
   );
 }
 
-const GOOD = ["active", "alive", "delivered", "ALLOW", "enabled"];
+const GOOD = ["active", "alive", "delivered", "ALLOW", "enabled", "finished"];
 const BAD = ["DENY", "failed", "lost", "diverged", "suspended", "revoked", "disabled"];
 
 /** A word for a status; its colour only repeats it. */

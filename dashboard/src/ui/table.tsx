@@ -107,16 +107,17 @@ function Pages({
 }) {
   if (!pages) return null;
   const { current_page: page, total_pages: last, total_items: total } = pages;
+  // at either end the buttons do nothing, but keep the focus
   const go = (to: number) => () => {
-    url.set({ page: String(to) });
+    if (to >= 1 && to <= last) url.set({ page: String(to) });
   };
   return (
     <nav class="pages" aria-label={messages.table.pages}>
-      <button type="button" disabled={page <= 1} onClick={go(page - 1)}>
+      <button type="button" aria-disabled={page <= 1} onClick={go(page - 1)}>
         {messages.table.previous}
       </button>
       <span>{messages.table.page(page, last, total)}</span>
-      <button type="button" disabled={page >= last} onClick={go(page + 1)}>
+      <button type="button" aria-disabled={page >= last} onClick={go(page + 1)}>
         {messages.table.next}
       </button>
     </nav>

@@ -17,7 +17,7 @@ local function closing_of(entry)
   if type(entry) ~= "table" then entry = {} end
   local code, reason = entry[CLOSING.code], entry[CLOSING.reason]
   if type(reason) ~= "string" then reason = CLOSE.POLICY_CHANGED end
-  return { code = tonumber(code) or 1008, reason = reason, by = CLOSED_BY.policy }
+  return { code = tonumber(code) or 1008, reason = reason, by = CLOSED_BY.policy, set = entry[CLOSING.set] }
 end
 
 -- The length of each slot's generation (src/decision/connections/connection-slots.ts).
@@ -34,7 +34,7 @@ local function is_known(state, decision)
   return generation > newest or slots:sub(slot * WIDTH + 1, (slot + 1) * WIDTH) == generation
 end
 
--- connections.check(decision, now, expires_at) -> nil, or { code, reason, by } if the connection must be closed; and, if the
+-- connections.check(decision, now, expires_at) -> nil, or { code, reason, by, set } if the connection must be closed; and, if the
 -- policies have changed its plan, the text of the new plan
 -- decision: what the service sent with its permission (stream.decision); expires_at: replaces the decision's, or nil
 function connections.check(decision, now, expires_at)

@@ -19,7 +19,7 @@ function graphql_init.kind(message)
 end
 
 -- graphql_init.answer(text) -> what the service has said about the client:
---   { refused = { code, reason } }, { plan, expires_at } with plain tables, or {} if nothing changes;
+--   { refused = { code, reason } }, { plan, set, expires_at } with plain tables, or {} if nothing changes;
 --   nil if it has said nothing that can be used
 function graphql_init.answer(text)
   local said = type(text) == "string" and text ~= "" and json.plain(text)
@@ -35,7 +35,7 @@ function graphql_init.answer(text)
   local plan, expires_at = plan_of.read(said[IDENTIFIED.plan]), said[IDENTIFIED.expires_at]
   if type(expires_at) ~= "number" or not plan or type(plan.websocket) ~= "table" then return nil end
   if type(plan.websocket.graphql) ~= "table" then return nil end
-  return { plan = plan.websocket, expires_at = expires_at }
+  return { plan = plan.websocket, set = plan.set, expires_at = expires_at }
 end
 
 return graphql_init

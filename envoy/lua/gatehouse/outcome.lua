@@ -30,12 +30,12 @@ function outcome.connection(happened)
   for index, entry in ipairs(happened.denied) do
     denied[index] = {
       [DENIED.direction] = entry.direction, [DENIED.type] = entry.type, [DENIED.rule] = entry.rule,
-      [DENIED.count] = entry.count,
+      [DENIED.set] = entry.set, [DENIED.count] = entry.count,
     }
   end
   return json.encode({ [OUTCOME.websocket] = {
     [CONNECTION.sent] = counts_of(happened.sent), [CONNECTION.received] = counts_of(happened.received),
-    [CONNECTION.denied] = denied, [CONNECTION.paths] = happened.paths,
+    [CONNECTION.denied] = denied, [CONNECTION.paths] = happened.paths, [CONNECTION.sets] = happened.sets,
     [CONNECTION.closed] = closed and
       { [CLOSED.code] = closed.code, [CLOSED.reason] = closed.reason, [CLOSED.by] = closed.by },
   } })

@@ -12,6 +12,7 @@ local socket = {}
 local MOST_NOTICES = 100
 local MOST_DENIED = 20
 local MOST_PATHS = 50
+local MOST_SETS = 10
 
 local Socket = {}
 Socket.__index = Socket
@@ -58,6 +59,8 @@ function socket.new(options)
     sent = { delivered = 0, dropped = 0 },
     received = { delivered = 0, dropped = 0, masked = 0 },
     denied = {}, denied_by_key = {},
+    -- the digest of the set in force, and those of all sets after the one that decided on the handshake
+    set = nil, sets = {},
     paths = {}, path_seen = {},
     closed = nil,
   }, Socket)
@@ -78,19 +81,29 @@ function Socket:is_waiting() return self.graphql ~= nil and self.graphql:is_wait
 -- "Forbidden" of GraphQL clients (graphql-ws): they connect again after it, with another token. After 1008 they never do.
 local FORBIDDEN = 4403
 
--- socket:close(code, reason, by): from now on no message passes, and each side gets a CLOSE in place of its next bytes.
--- The first call counts.
-function Socket:close(code, reason, by)
+-- From now on, this set evaluates the connection: its digest, or nil if it is not known.
+function Socket:by_set(set)
+  if type(set) ~= "string" or set == self.set then return end
+  self.set = set
+  if #self.sets == MOST_SETS then table.remove(self.sets, 1) end
+  self.sets[#self.sets + 1] = set
+end
+
+-- socket:close(code, reason, by, set): from now on no message passes, and each side gets a CLOSE in place of its next bytes.
+-- The first call counts. set: the digest of the set that does not permit the connection, or nil
+function Socket:close(code, reason, by, set)
   if self.closing then return end
+  self:by_set(set)
   if not frames.is_close_code(code) then code = 1008 end
   if code == 1008 and self.plan.graphql then code = FORBIDDEN end
   self.closing = { code = code, reason = tostring(reason or "") }
   self.closed = self.closed or { code = code, reason = self.closing.reason, by = by }
 end
 
--- socket:replan(plan): a new plan for the same connection, from the next message on. Running GraphQL operations, and
+-- socket:replan(plan, set): a new plan for the same connection, from the next message on, and the digest of its set. Running GraphQL operations, and
 -- messages of which a part has passed, cannot be evaluated again: the client must reconnect (1012, IANA's registry).
-function Socket:replan(plan)
+function Socket:replan(plan, set)
+  self:by_set(set)
   local client, server = collected(plan)
   local client_fits = self.client:set(plan.limit, client)
   local server_fits = self.server:set(plan.limit, server)
@@ -111,11 +124,11 @@ local function put(out, bytes) out[#out + 1] = bytes end
 
 function Socket:note_denied(direction, name, rule)
   local label = name and self.messages.label(name)
-  local key = table.concat({ direction, label or "", rule or "" }, "\0")
+  local key = table.concat({ direction, label or "", rule or "", self.set or "" }, "\0")
   local entry = self.denied_by_key[key]
   if not entry then
     if #self.denied == MOST_DENIED then return end
-    entry = { direction = direction, type = label, rule = rule, count = 0 }
+    entry = { direction = direction, type = label, rule = rule, set = self.set, count = 0 }
     self.denied_by_key[key] = entry
     self.denied[#self.denied + 1] = entry
   end
@@ -168,6 +181,7 @@ function Socket:identified(answer)
   local client, server = collected(plan)
   if not self.client:set(plan.limit, client) or not self.server:set(plan.limit, server) then error("a message has passed") end
   self.plan, self.expires_at = plan, answer.expires_at
+  self:by_set(answer.set)
 end
 
 -- An operation, or another message of a GraphQL client: none before the server has accepted (section 4.1).
@@ -314,11 +328,12 @@ end
 
 -- socket:outcome() -> what happened so far, for outcome.connection:
 --   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 20 of { direction, type,
---   rule, count }, paths = up to 50, closed = nil or { code, reason, by } }
+--   rule, set, count }, paths = up to 50, sets = nil or the last 10, closed = nil or { code, reason, by } }
 -- The numbers count messages. `by` is one of the contract's CLOSED_BY. It is not a copy.
 function Socket:outcome()
   return {
     sent = self.sent, received = self.received, denied = self.denied, paths = self.paths, closed = self.closed,
+    sets = #self.sets > 0 and self.sets or nil,
   }
 end
 

@@ -76,11 +76,11 @@ local function pass(handle, direction, connection, decision, bytes)
   if is_late(handle, connection, now) then
     connection:close(4408, "connection_init did not come in time", CLOSED_BY.protocol)
   elseif closing then
-    connection:close(closing.code, closing.reason, closing.by)
+    connection:close(closing.code, closing.reason, closing.by, closing.set)
   elseif text and text ~= connection.plan_text then
     local fresh = plan_of.read(text)
     if fresh and fresh.websocket then
-      connection:replan(fresh.websocket)
+      connection:replan(fresh.websocket, fresh.set)
     else
       connection:close(1011, CLOSE.PLAN_UNUSABLE, CLOSED_BY.policy)
     end

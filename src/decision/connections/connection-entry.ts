@@ -58,9 +58,18 @@ export function endOf(
   { connection }: ConnectionEntry,
   evaluated: Reevaluation,
 ): Closing | { readonly plan: () => string } {
-  if (evaluated.verdict === "DENY") return closingFor(evaluated.reason);
+  if (evaluated.verdict === "DENY") return closingFor(evaluated.reason, evaluated.set);
   if (evaluated.identity !== undefined && connection.identity === undefined) return NOW_IDENTIFIED;
   return { plan: () => evaluated.planText };
+}
+
+/**
+ * @param planText - JSON of a plan, in which the set is left out, so that plans of two sets are the same if they say the same
+ * @returns the text with the set
+ */
+export function planTextOf(planText: string, set: string | undefined): string {
+  // plans may be long: appended to the object, which has members
+  return set === undefined ? planText : `${planText.slice(0, -1)},"set":${JSON.stringify(set)}}`;
 }
 
 export function hashOf(text: string): string {

@@ -6,6 +6,7 @@ import {
   hashOf,
   identifyEntry,
   isListed,
+  planTextOf,
   type ConnectionEntry,
 } from "./connection-entry.ts";
 import { ConnectionSlots, type ConnectionSlot, type SlotTable } from "./connection-slots.ts";
@@ -314,7 +315,7 @@ export class ConnectionRegistry {
     if (this.#entries.get(entry.connection.decisionId) !== entry || entry.closing !== undefined)
       return undefined;
     const end = endOf(entry, evaluated);
-    const change = "plan" in end ? this.#replan(entry, end.plan()) : this.#close(entry, end);
+    const change = "plan" in end ? this.#replan(entry, end.plan(), evaluated.set) : this.#close(entry, end);
     entry.steady = evaluated.verdict === "ALLOW" && evaluated.steady === true;
     return change;
   }
@@ -327,14 +328,15 @@ export class ConnectionRegistry {
     return "closed";
   }
 
-  #replan(entry: ConnectionEntry, planText: string): ConnectionChange | undefined {
+  #replan(entry: ConnectionEntry, planText: string, set: string | undefined): ConnectionChange | undefined {
     const planHash = hashOf(planText);
     if (planHash === entry.planHash) return undefined;
-    const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + planText.length;
+    const newPlan = planTextOf(planText, set);
+    const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + newPlan.length;
     if (characters > this.#planSpace) return this.#close(entry, NO_ROOM_FOR_PLAN);
     this.#planCharacters = characters;
     entry.planHash = planHash;
-    entry.newPlan = planText;
+    entry.newPlan = newPlan;
     this.#options.changed();
     return "replanned";
   }

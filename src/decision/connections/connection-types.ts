@@ -44,8 +44,10 @@ export type Reevaluation =
       readonly steady?: boolean;
       /** The identity, if known by now. */
       readonly identity?: Identity | undefined;
+      /** The digest of the set that decided. */
+      readonly set?: string | undefined;
     }
-  | { readonly verdict: "DENY"; readonly reason: DenialReason };
+  | { readonly verdict: "DENY"; readonly reason: DenialReason; readonly set?: string | undefined };
 
 /** What Envoy must know about open connections, by decision id. Unchanged connections are not included. */
 export interface ConnectionDirectives {

@@ -10,12 +10,13 @@ export function reevaluationOf(
 ): Reevaluation {
   switch (decision.verdict) {
     case "DENY":
-      return { verdict: "DENY", reason: decision.reason };
+      return { verdict: "DENY", reason: decision.reason, set: decision.snapshot?.digest };
     case "ALLOW":
       return {
         verdict: "ALLOW",
         steady: isSteady(access, decision, decidedBy),
         identity: decision.identity,
+        set: decision.snapshot?.digest,
         get planText() {
           return JSON.stringify(decision.plan);
         },

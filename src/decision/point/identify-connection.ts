@@ -1,6 +1,7 @@
 import { tokenOfConnection, type TokenSources } from "../../identity/index.ts";
 import { REASONS, type DenialReason } from "../../reasons.ts";
 import { closingFor, UNKNOWN_CONNECTION, type Closing } from "../connections/connection-closing.ts";
+import { planTextOf } from "../connections/connection-entry.ts";
 import { holderOf } from "../connections/connection-holder.ts";
 import type { ConnectionRegistry } from "../connections/connection-registry.ts";
 import { isSteady, type DecidedBy } from "../connections/connection-steady.ts";
@@ -71,7 +72,8 @@ export function createIdentifyConnection({
       held: false,
       steady: isSteady(access, permit, decidedBy()),
     });
-    return problem ?? plan;
+    // another set may have decided on the handshake, which was nobody's
+    return problem ?? { ...plan, text: planTextOf(plan.text, permit.snapshot?.digest) };
   }
 
   async function identify(connection: string, text: string): Promise<IdentifiedConnection> {

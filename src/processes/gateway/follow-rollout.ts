@@ -24,6 +24,8 @@ export interface RolloutFollowerDependencies {
   };
   /** Follows other terms; `undefined` ends the rollout. Rejects if they cannot be published. */
   readonly follow: (terms: CandidateTerms | undefined) => Promise<void>;
+  /** Puts the newest version of the gateway's own set in force, if that does not take long. */
+  readonly refresh: () => Promise<void>;
   readonly progress: CandidatePublishing["progress"];
   readonly log: JobLog;
 }
@@ -82,7 +84,7 @@ export class RolloutFollower {
   }
 
   async #look(): Promise<void> {
-    const { feed, follow, inForce } = this.#dependencies;
+    const { feed, follow, inForce, refresh } = this.#dependencies;
     const { current } = feed;
     // what is not known does not end a rollout
     if (current === undefined) return;
@@ -95,17 +97,21 @@ export class RolloutFollower {
       this.#following = wanted;
       return;
     }
-    const { stable, candidate } = inForce();
     const expected = `${name}@${active?.version ?? ""}`;
-    const isCurrent = stable?.label === expected;
-    // promoted: until the gateway's own set is the candidate, ending its rollout would bring back the version before
-    if (!isCurrent && this.#following !== undefined && candidate?.set.label === expected) return;
+    const isCurrent = () => inForce().stable?.label === expected;
     if (this.#following !== undefined) {
+      // until the gateway's own set is the active version, ending the rollout would bring back the version before
+      if (!isCurrent()) {
+        // promoted
+        if (inForce().candidate?.set.label === expected) return;
+        // promoted and replaced, or aborted, which must not wait for long
+        await refresh();
+      }
       await follow(undefined);
       this.#following = undefined;
     }
     // a candidate is compared with the version that was active when it began
-    if (wanted === undefined || !isCurrent || this.#abandoned.has(wanted.id)) return;
+    if (wanted === undefined || !isCurrent() || this.#abandoned.has(wanted.id)) return;
     await follow(this.#termsOf(wanted));
     this.#following = wanted;
     this.#reportAt = 0;

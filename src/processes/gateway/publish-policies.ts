@@ -45,6 +45,8 @@ const NOT_ENFORCED =
 
 /** How long the first release waits for its candidate. */
 const LONGEST_BEGIN_MS = 10_000;
+/** How long a candidate stays in force for a newer version of the gateway's own set to be loaded first. A busy machine needs seconds. */
+const LONGEST_REFRESH_MS = 30_000;
 
 /** Loads policies, compiles them, and switches all workers to them together. */
 export interface PolicyPublishing {
@@ -93,7 +95,11 @@ export function createPolicyPublishing(
     metrics,
     log,
   });
-  const rollout = createRolloutPublishing(config, { candidates, log });
+  const open = config.rollout.stable === "none" ? noStableSet(caseSensitive(config)) : undefined;
+  const refresh = async () => {
+    if (open === undefined) await inTime(store.refresh(), LONGEST_REFRESH_MS, undefined);
+  };
+  const rollout = createRolloutPublishing(config, { candidates, refresh, log });
   const follower =
     link && config.policies.source === "control_plane"
       ? new RolloutFollower(
@@ -102,12 +108,12 @@ export function createPolicyPublishing(
             ...{ client: link.client, feed: link.feed, log },
             inForce: () => ({ stable: store.current, candidate: candidates.inForce() }),
             follow: (terms) => rollout.follow(terms),
+            refresh,
             progress: (id) => candidates.progress(id),
           },
         )
       : undefined;
   store.afterChange(() => follower?.lookAgain());
-  const open = config.rollout.stable === "none" ? noStableSet(caseSensitive(config)) : undefined;
   const sets =
     link &&
     new PolicySets(

@@ -18,12 +18,23 @@ export interface RolloutPublishing {
 
 export function createRolloutPublishing(
   config: GatewayConfig,
-  { candidates, log }: { readonly candidates: Pick<CandidatePublishing, "follow">; readonly log: Log },
+  {
+    candidates,
+    refresh,
+    log,
+  }: {
+    readonly candidates: Pick<CandidatePublishing, "follow">;
+    /** Puts the newest version of the gateway's own set in force, if that does not take long. */
+    readonly refresh: () => Promise<void>;
+    readonly log: Log;
+  },
 ): RolloutPublishing {
   let section = config.rollout;
   let published: CandidateTerms | undefined;
 
   async function apply(next: RolloutSection): Promise<void> {
+    // the candidate may have just been made the stable set: its callers must not get the version before in between
+    if (section.candidate !== undefined && section.candidate !== next.candidate) await refresh();
     section = next;
     await candidates.follow(termsOf(next) ?? published);
   }

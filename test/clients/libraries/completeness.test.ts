@@ -65,13 +65,19 @@ function placed(routes: readonly Route[]): readonly string[] {
   return [...new Set(routes.map(([method, path]) => `${method} ${path.replace("/v1", "")}`))].sort();
 }
 
+function isIterator(value: unknown): value is AsyncIterator<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
+}
+
 /** What is requested when each method of each resource is called once. */
 async function nodeRoutes(): Promise<readonly Route[]> {
   const seen: Route[] = [];
   const record: typeof fetch = (input, init) => {
     // eslint-disable-next-line @typescript-eslint/no-base-to-string -- it is text here
-    seen.push([init?.method ?? "", new URL(String(input)).pathname]);
-    return Promise.resolve(Response.json({ success: true, data: [], meta: { request_id: "req_1" } }));
+    const { pathname } = new URL(String(input));
+    seen.push([init?.method ?? "", pathname]);
+    const data = pathname === "/v1/events" ? { events: [], cursor: "c" } : [];
+    return Promise.resolve(Response.json({ success: true, data, meta: { request_id: "req_1" } }));
   };
   const gatehouse = new Gatehouse({ apiKey: "gh_test_1", environment: "sandbox", fetch: record });
   for (const resource of Object.values(gatehouse) as unknown[]) {
@@ -81,7 +87,8 @@ async function nodeRoutes(): Promise<readonly Route[]> {
       const method = (resource as Record<string, (...args: unknown[]) => unknown>)[name]!;
       // the options come last
       const result = method.apply(resource, Array<string>(method.length - 1).fill("x"));
-      await (result instanceof List ? result.then() : result);
+      if (isIterator(result)) await result.next();
+      else await (result instanceof List ? result.then() : result);
     }
   }
   return seen;

@@ -13,6 +13,7 @@ import { requireIdentity as forFastify } from "../../../clients/node/src/fastify
 import { requireIdentity as forHono, type GatehouseVariables } from "../../../clients/node/src/hono.ts";
 import { TokenVerifier } from "../../../clients/node/src/index.ts";
 import { express4, serve } from "../support/applications.ts";
+import { forgedTokens } from "./support/forged-tokens.ts";
 import { pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 import { startTokenIssuer, type TokenIssuer } from "./support/token-issuer.ts";
 
@@ -57,6 +58,7 @@ describe("middleware of the client libraries", () => {
       [bearer(await issuer.token({ aud: "other" })), refused("TOKEN_AUDIENCE")],
       [bearer(await issuer.token({ exp: now - 60, iat: now - 120 })), refused("TOKEN_EXPIRED")],
       [bearer(await issuer.token({ nbf: now + 600 })), refused("TOKEN_NOT_YET_VALID")],
+      ...(await forgedTokens(issuer)).map(([token, code]) => [bearer(token), refused(code)] as const),
     ];
   });
   after(() => issuer.close());

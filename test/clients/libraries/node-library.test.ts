@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import {
   ConfigurationError,
+  CursorExpiredError,
   Gatehouse,
   SignIn,
   TokenError,
@@ -9,8 +11,11 @@ import {
   UnverifiedTokensError,
   verifyWebhook,
   type GatehouseOptions,
+  type EventBatch,
   type TokenVerifierOptions,
 } from "../../../clients/node/src/index.ts";
+import { delayMs, retryAfterMs } from "../../../clients/node/src/retry.ts";
+import { FakeGatehouse } from "../../../clients/node/src/testing/index.ts";
 import { KeySet } from "../../../clients/node/src/key-set.ts";
 import { startTokenIssuer, type TokenIssuer } from "./support/token-issuer.ts";
 
@@ -175,5 +180,156 @@ describe("client library for Node.js: options", () => {
     assert.deepEqual([page.data, done], [[{ id: "cus_1" }], true]);
     const failed = gatehouse.customers.list({}, { timeoutMs: -1 }).catch((error: unknown) => error);
     assert.ok((await failed) instanceof ConfigurationError);
+  });
+});
+
+describe("client library for Node.js: AbortSignal", () => {
+  const reason = new Error("the user has left");
+  const isReason = (error: unknown) => error === reason;
+  /** A client whose requests are answered by this, and a signal. */
+  function aborting(answer: (signal: AbortSignal) => Promise<Response>) {
+    const stop = new AbortController();
+    const asked: AbortSignal[] = [];
+    const gatehouse = new Gatehouse({
+      ...{ apiKey: "gh_test_1", environment: "sandbox" },
+      fetch: (_input, init) => {
+        asked.push(init!.signal!);
+        return answer(init!.signal!);
+      },
+    });
+    return { gatehouse, stop, asked };
+  }
+  const hanging = (signal: AbortSignal) =>
+    new Promise<Response>((_, reject) => {
+      signal.addEventListener("abort", () => {
+        reject(signal.reason as Error);
+      });
+    });
+  const busy = () => Promise.resolve(new Response("", { status: 503, headers: { "retry-after": "30" } }));
+
+  it("that is aborted before the call sends no request", async () => {
+    const { gatehouse, stop, asked } = aborting(hanging);
+    stop.abort(reason);
+    await assert.rejects(gatehouse.customers.get("x", { signal: stop.signal }), isReason);
+    await assert.rejects(gatehouse.events.follow({}, { signal: stop.signal }).next(), isReason);
+    assert.equal(asked.length, 0);
+  });
+
+  it("ends a request that hangs", async () => {
+    const calls = [
+      (gatehouse: Gatehouse, signal: AbortSignal) => gatehouse.customers.get("x", { signal }),
+      (gatehouse: Gatehouse, signal: AbortSignal) => gatehouse.events.follow({}, { signal }).next(),
+    ];
+    for (const call of calls) {
+      const { gatehouse, stop, asked } = aborting(hanging);
+      const ended = assert.rejects(call(gatehouse, stop.signal), isReason);
+      assert.equal(asked.length, 1);
+      stop.abort(reason);
+      await ended;
+    }
+  });
+
+  it("ends the pause before the next attempt", async () => {
+    const { gatehouse, stop, asked } = aborting(busy);
+    const ended = assert.rejects(gatehouse.customers.get("x", { signal: stop.signal }), isReason);
+    const followed = assert.rejects(gatehouse.events.follow({}, { signal: stop.signal }).next(), isReason);
+    while (asked.length < 2) await delay(1);
+    // both have their answer by then, and wait
+    await delay(1);
+    stop.abort(reason);
+    await ended;
+    await followed;
+    assert.equal(asked.length, 2);
+  });
+});
+
+describe("client library for Node.js: following events", () => {
+  it("goes on behind what was handled, however the consumer ends", async () => {
+    const fake = new FakeGatehouse();
+    const gatehouse = fake.client();
+    const ids = Array.from({ length: 7 }, () => fake.addEvent("policy.violated", { reason: "x" }));
+    const handled: string[] = [];
+    let stored: string | undefined;
+    // a consumer that crashes in its second batch, before it has stored the cursor
+    const consume = async (crashes: boolean) => {
+      const query = { limit: 3, ...(stored !== undefined && { after: stored }) };
+      for await (const { events, cursor } of gatehouse.events.follow(query)) {
+        if (crashes && stored !== undefined) throw new Error("crash");
+        handled.push(...events.map(({ id }) => id));
+        stored = cursor;
+        if (handled.length >= ids.length) return;
+      }
+    };
+    await assert.rejects(consume(true), /crash/);
+    assert.deepEqual(handled, ids.slice(0, 3));
+    await consume(false);
+    assert.deepEqual(handled, ids);
+  });
+
+  it("has a cursor before there are events, and waits for them", async () => {
+    const fake = new FakeGatehouse();
+    const feed = fake.client().events.follow({ after: "latest" }, { pollMs: 1 });
+    const first = (await feed.next()).value as EventBatch;
+    assert.deepEqual(first.events, []);
+    const id = fake.addEvent("user.authenticated", {}, { customerId: "cus_1", userId: "usr_1" });
+    const found: string[] = [];
+    for await (const { events } of feed) {
+      found.push(...events.map((event) => event.id));
+      if (found.length > 0) break;
+    }
+    assert.deepEqual(found, [id]);
+    // who stored the first cursor gets it, too
+    const again = await fake.client().events.read({ after: first.cursor });
+    assert.deepEqual(
+      again.events.map((event) => event.id),
+      [id],
+    );
+  });
+
+  it("ends when events after the cursor may be missing", async () => {
+    const fake = new FakeGatehouse();
+    fake.addEvent("policy.violated");
+    const feed = fake.client().events.follow({}, { pollMs: 1 });
+    await feed.next();
+    fake.expireEvents();
+    const error = await feed.next().catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof CursorExpiredError);
+    assert.equal(error.status, 410);
+    assert.equal((await feed.next()).done, true);
+  });
+
+  it("refuses a pause that is no number", async () => {
+    const feed = new FakeGatehouse().client().events.follow({}, { pollMs: Number.NaN });
+    await assert.rejects(feed.next(), ConfigurationError);
+  });
+});
+
+describe("client library for Node.js: pauses", () => {
+  it("grow, vary, and are never shorter than the server asks", () => {
+    const longest = Array.from({ length: 8 }, (_, attempt) => delayMs(attempt, undefined, 1));
+    assert.deepEqual(longest, [250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    assert.equal(delayMs(3, undefined, 0.5), 1000);
+    assert.equal(delayMs(5_000, undefined, 1), 8000);
+    assert.equal(delayMs(0, 3000, 1), 3000);
+  });
+
+  it("are those of Retry-After, where it is one", () => {
+    const now = Date.parse("2026-03-01T12:00:00Z");
+    const found = [
+      ...["0", "7", "1000000000", "Sun, 01 Mar 2026 12:00:30 GMT", "Sunday, 01-Mar-26 12:00:30 GMT"],
+      ...["Sun Mar  1 12:00:30 2026", "Sun, 01 Mar 2026 11:00:00 GMT", "-5", "1e9", "5.5", "soon", ""],
+    ].map((header) => retryAfterMs(header, now));
+    const dates = [30_000, 30_000, 30_000, 0];
+    const none = Array.from({ length: 5 }, () => undefined);
+    assert.deepEqual(found, [0, 7000, 1e12, ...dates, ...none]);
+    assert.equal(retryAfterMs(null, now), undefined);
+  });
+});
+
+describe("client library for Node.js: secrets of webhooks", () => {
+  it("are texts, and not nothing", () => {
+    const wrong = [[], [""], ["good", "\ud800"], [undefined], undefined, [7]];
+    for (const secrets of wrong as string[][])
+      assert.throws(() => verifyWebhook({ body: "", headers: {}, secrets }), ConfigurationError);
   });
 });

@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { eventually } from "../../support/eventually.ts";
 import { makePerson } from "../../support/guarded-control.ts";
-import { problemsOf, problemsOfColours } from "../support.ts";
+import { problemsOf, problemsOfColours, staysInDialog } from "../support.ts";
 import { settled, type Journey } from "./journey.ts";
 
 const PHONE = { width: 360, height: 740 };
 const DESKTOP = { width: 1280, height: 800 };
 /** What people may press who may only read: it shows, sorts, finds, explains, copies, or changes the own account. */
 const HARMLESS =
-  /^(Apply|Clear|Show|Open|Close|Cancel|Try again|Previous|Next|Copy|Details|Export|Explain|Add a file|Open files|Fill in|Use its claims|Sign out|Compare|Run the tests|Format|main\.yaml|Change the password|.*[⇅▲▼]$)/;
+  /^(Apply|Clear|Show|Show more|Open|Close|Cancel|Try again|Previous|Next|Copy|Details|Export|Explain|Add a file|Open files|Fill in|Use its claims|Sign out|Compare|Run the tests|Format|main\.yaml|Change the password|.*[⇅▲▼]$)/;
+
+/** What opens a dialog and does nothing yet. */
+const OPENS =
+  /^(Create a customer|Suspend|Activate|Configure the identity provider|Replace|Remove the identity provider|Test the connection|End|End all sessions|Assign a policy|Generate new key|Roll|Revoke|Register a webhook|Disable|Enable|Delete|Roll the secret|Invite somebody|Change role|New policy|Edit|Assign to a customer|New policy set|Roll back|Publish|Discard the draft|Add a file|Start a rollout|Add a person|Remove|Assign|Show|Details|Open)$/;
 
 /** What holds for each page of an environment. */
 export function everyPage(journey: Journey, paths: () => Promise<readonly string[]>): void {
@@ -18,7 +23,8 @@ export function everyPage(journey: Journey, paths: () => Promise<readonly string
 }
 
 function onEveryPage({ page, bench, owner }: Journey, paths: () => Promise<readonly string[]>): void {
-  it("has nothing that axe finds, on any page, in either theme, and fits a phone", async () => {
+  it("has nothing that axe finds, on any page, in either theme, fits a phone, and its dialogs keep the focus", async () => {
+    const dialogs = new Set<string>();
     for (const path of await paths()) {
       await page().goto(path);
       await page().getByLabel("Theme").selectOption("light");
@@ -29,7 +35,9 @@ function onEveryPage({ page, bench, owner }: Journey, paths: () => Promise<reado
       await page().setViewportSize(PHONE);
       assert.equal(await page().evaluate("document.documentElement.scrollWidth > innerWidth"), false, path);
       await page().setViewportSize(DESKTOP);
+      await checkDialogs(page(), dialogs);
     }
+    assert.ok(dialogs.size >= 8, [...dialogs].join(", "));
   });
 
   it("offers people who may only read nothing that changes anything, whatever they press", async () => {
@@ -71,6 +79,33 @@ function onEveryPage({ page, bench, owner }: Journey, paths: () => Promise<reado
     }
     await other.context().close();
   });
+}
+
+/** Opens each dialog that was not seen on another page, and closes it again, by keyboard. */
+async function checkDialogs(page: Page, seen: Set<string>): Promise<void> {
+  const buttons = page.getByRole("main").locator("button");
+  const names = (await buttons.allTextContents()).map((name) => name.trim());
+  for (const name of new Set(names.filter((one) => OPENS.test(one) && !seen.has(one)))) {
+    const button = buttons.filter({ hasText: new RegExp(`^\\s*${name}\\s*$`) }).first();
+    if (!(await button.isVisible()) || (await button.isDisabled())) continue;
+    seen.add(name);
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    await settled(page);
+    await staysInDialog(page);
+    assert.deepEqual(await problemsOf(page), [], name);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await eventually(`the focus on ${name}`, () => button.evaluate(hasFocus));
+  }
+}
+
+function hasFocus(element: object): boolean {
+  return (
+    (globalThis as unknown as { document: { activeElement: unknown } }).document.activeElement === element
+  );
 }
 
 /** What the last event has changed is there to be seen. */

@@ -13,7 +13,7 @@ import { policyExplainCommand } from "../../../src/cli/policy-explain.ts";
 import { eventually } from "../../support/eventually.ts";
 import { sendRaw } from "../../support/raw-http.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { problemsOf, tabTo } from "../support.ts";
+import { problemsOf, staysInDialog, tabTo } from "../support.ts";
 import { MARKUP, SET, type Journey } from "./journey.ts";
 
 const ASSETS = new URL("../../../dashboard/dist/assets/", import.meta.url);
@@ -34,7 +34,8 @@ const FILE = `${SET}.yaml`;
 const POLICIES = policies.replace("policy_set: main\nversion: v1", `policy_set: ${SET}\nversion: cases`);
 
 /** A person of the sandbox, whose requests a real gateway decides, and whose denials are explained. */
-export function explaining({ bench, page, api, customer, gateway, button, dialog }: Journey): void {
+export function explaining(journey: Journey): void {
+  const { bench, page, api, customer, gateway, button, dialog, press, type, focusOn } = journey;
   let user: { id: string } & Record<string, unknown>;
   let token = "";
   const verdict = () => page().locator(".verdict");
@@ -76,7 +77,7 @@ export function explaining({ bench, page, api, customer, gateway, button, dialog
     user = users.body.data[0] as typeof user;
   });
 
-  it("explains a real denial from its record, and what would have been permitted", async () => {
+  it("explains a real denial from its record, and what would have been permitted, by keyboard alone", async () => {
     const denied = await fetch(`${gateway().url}/departments/sales?page=1`, {
       headers: { authorization: `Bearer ${token}`, accept: "application/json" },
     });
@@ -89,29 +90,31 @@ export function explaining({ bench, page, api, customer, gateway, button, dialog
       if (there === 0) await page().reload();
       return there > 0;
     });
-    await page()
+    const show = page()
       .getByRole("button", { name: /^Show record decision/ })
-      .click();
-    await dialog().getByRole("link", { name: "Explain" }).click();
+      .first();
+    await press((await show.getAttribute("aria-label")) ?? "");
+    await dialog().getByRole("link", { name: "Explain" }).waitFor();
+    await staysInDialog(page());
+    await press("Explain");
     await page().getByRole("heading", { name: "Explain", exact: true }).waitFor();
+    await focusOn("Explain");
     await verdict().getByText("CONDITION_UNKNOWN").or(verdict().getByText("CONDITION_FALSE")).waitFor();
     await page().getByText("Own department", { exact: true }).waitFor();
     // the record has no attributes of the caller: they are added, and then the outcome is that of the record
-    await page()
-      .getByLabel("Caller (user)")
-      .fill(JSON.stringify({ id: user.id, department: "finance" }));
-    await page().getByLabel("Request", { exact: true }).fill("GET /departments/sales?page=1");
-    await button("Explain").click();
+    await type("Request", "GET /departments/sales?page=1");
+    await type("Caller (user)", JSON.stringify({ id: user.id, department: "finance" }));
+    await press("Explain");
     await page().getByText("The same outcome as in the record.").waitFor();
     const trace = page().locator(".trace").first();
     await trace.getByText("user.department == path.name", { exact: true }).waitFor();
     await trace.getByText('"finance"', { exact: true }).first().waitFor();
     assert.deepEqual(await problemsOf(page()), []);
-    await page().getByLabel("Request", { exact: true }).fill("GET /departments/finance?page=1");
-    await page().getByText("Response and messages").click();
-    await page().getByLabel("Response of the application").fill('{"name":"Ada","ssn":"123-45-6789"}');
     await page().getByRole("link", { name: "Explain with the active set" }).waitFor();
-    await button("Explain").click();
+    await type("Request", "GET /departments/finance?page=1");
+    await press("Response and messages");
+    await type("Response of the application", '{"name":"Ada","ssn":"123-45-6789"}');
+    await press("Explain");
     await verdict().getByText("Permitted").waitFor();
     await page().getByText('{"name":"Ada","ssn":"***6789"}', { exact: true }).waitFor();
   });

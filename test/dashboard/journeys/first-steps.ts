@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { makePerson, newSetupLink, PASSWORD, signIn } from "../../support/guarded-control.ts";
 import type { WebhookReceiver } from "../../support/webhook-receiver.ts";
-import { problemsOf, tabTo } from "../support.ts";
+import { problemsOf, staysInDialog, tabTo } from "../support.ts";
+import { changedKeys } from "./changed-keys.ts";
 import { MARKUP, type Journey } from "./journey.ts";
 
 const OWNER = "olga@example.com";
 
 /** From the setup link to customers, keys, sessions and webhooks. */
-export function firstSteps(
-  { belongings, bench, page, owner, customer, button, heading, dialog, said, press, type }: Journey,
-  receiver: () => WebhookReceiver,
-): void {
+export function firstSteps(journey: Journey, receiver: () => WebhookReceiver): void {
+  const { belongings, bench, page, owner, customer, button, heading } = journey;
+  const { dialog, said, press, type, focusOn } = journey;
   let gatewayKey = "";
   it("leads from the setup link to the sign-in by keyboard alone, and shows what is wrong there", async () => {
     belongings.page = await bench().open(new URL(await newSetupLink(bench().control)).href);
@@ -105,7 +105,7 @@ export function firstSteps(
       },
       { customer_id: customer() },
     ]);
-    await page().getByText("The first decision has arrived").waitFor();
+    await page().locator(".waiting.here").getByText("The first decision has arrived").waitFor();
     await press("Show the overview");
     await page().getByRole("link", { name: "Denied: 1" }).waitFor();
   });
@@ -136,6 +136,20 @@ export function firstSteps(
     await page().goto("/");
   });
 
+  it("leads from each period of the chart to its decisions, by keyboard alone", async () => {
+    await press("Show as a table");
+    const periods = page().getByRole("region", { name: "Decisions over time" });
+    await tabTo(page(), "Decisions over time");
+    await page().keyboard.press("Tab");
+    await page().keyboard.press("Enter");
+    assert.equal(await periods.count(), 0);
+    await heading("Audit");
+    const { searchParams } = new URL(page().url());
+    assert.ok(Date.parse(searchParams.get("from") ?? "") < Date.parse(searchParams.get("to") ?? ""));
+    await page().getByText("NO_MATCHING_POLICY").first().waitFor();
+    await page().goto("/");
+  });
+
   it("leads from a figure to the records, and shows one of them whole", async () => {
     await page().getByRole("link", { name: "NO_MATCHING_POLICY" }).click();
     await heading("Audit");
@@ -160,16 +174,20 @@ export function firstSteps(
     await type("Reason", "NOTHING_SUCH");
     await press("Apply");
     await heading("No records match");
+    await focusOn("Apply");
     assert.deepEqual(await problemsOf(page()), []);
     await type("Reason", "NO_MATCHING_POLICY");
     await page().keyboard.press("Enter");
     const show = page().getByRole("button", { name: /^Show record decision/ });
     await show.waitFor();
+    await focusOn("Reason");
     assert.equal(new URL(page().url()).searchParams.get("decision"), "DENY");
     await press((await show.getAttribute("aria-label")) ?? "");
     await dialog().getByText('"reason": "NO_MATCHING_POLICY"').waitFor();
+    await staysInDialog(page());
     await press("Close");
     await dialog().waitFor({ state: "detached" });
+    await focusOn((await show.getAttribute("aria-label")) ?? "");
     await press("Clear");
     await page().getByText("customer.created").first().waitFor();
     assert.equal(new URL(page().url()).search, "");
@@ -195,13 +213,13 @@ export function firstSteps(
 
   it("ends one session, and all of a user", async () => {
     await page().goto(`/customers/${customer()}?tab=sessions`);
-    await button("End")
-      .or(page().getByRole("button", { name: /^End session/ }))
-      .first()
-      .click();
+    const end = page().getByRole("button", { name: /^End session/ });
+    await end.waitFor();
+    await press((await end.getAttribute("aria-label")) ?? "");
     await dialog().getByText("This changes Production.").waitFor();
-    await dialog().getByRole("button", { name: "End", exact: true }).click();
+    await press("End");
     await page().getByRole("status").getByText("Session ended").waitFor();
+    await focusOn("Sessions");
     await page().getByRole("cell", { name: "ended" }).waitFor();
     await bench().session(customer(), "another");
     await page().goto(`/customers/${customer()}?tab=users&sort=created_at&order=desc`);
@@ -252,22 +270,35 @@ export function firstSteps(
     await press("Roll edge");
     await dialog().waitFor();
     assert.deepEqual(await problemsOf(page()), []);
+    await staysInDialog(page());
+    await page().keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    await focusOn("Roll edge");
+    await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Overlap");
     await page().keyboard.press("Home");
     await press("Roll");
     await heading("Copy the key now");
     const rolled = (await dialog().locator("code").textContent()) ?? "";
+    // there is no second time
+    for (const key of ["Escape", "Escape"]) await page().keyboard.press(key);
     await press("I have stored it");
     await dialog().waitFor({ state: "detached" });
     await assert.rejects(bench().decide(gatewayKey, [{}]), /API_KEY_ROLLED/);
     await bench().decide(rolled, [{}]);
+    // the rolled key is in the list, too, and is not offered any more
+    await page().getByRole("cell", { name: "revoked" }).waitFor();
     await press("Revoke edge");
     await dialog().waitFor();
     assert.deepEqual(await problemsOf(page()), []);
     await press("Revoke");
     await said("Key revoked");
     await assert.rejects(bench().decide(rolled, [{}]), /API_KEY_REVOKED/);
+    await focusOn("API keys");
   });
+
+  changedKeys(journey);
 
   it("refuses a button that was there before the rights were taken away", async () => {
     const admin = await makePerson(bench().control, owner(), "admin");

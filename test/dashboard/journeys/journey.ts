@@ -3,7 +3,7 @@ import type { Answered } from "../../support/control.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RunningGateway } from "../../support/gateway.ts";
 import type { Person } from "../../support/guarded-control.ts";
-import { tabTo, type DashboardBench } from "../support.ts";
+import { focusOn, tabTo, type DashboardBench } from "../support.ts";
 
 export const MARKUP = `<img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>`;
 /** The policy set that the journeys write, and that the gateway enforces. */
@@ -50,6 +50,20 @@ export function journeyWith(belongings: Belongings) {
       await tabTo(page(), name);
       await page().keyboard.press("Enter");
     },
+    /** Presses a button that asks, and then the one of the dialog, which has the focus after it. */
+    confirm: async (name: string, action: string): Promise<void> => {
+      await tabTo(page(), name);
+      await page().keyboard.press("Enter");
+      await dialog().waitFor();
+      await tabTo(page(), action);
+      await page().keyboard.press("Enter");
+    },
+    /** Presses keys in a field that Tab leads to. */
+    keys: async (name: string, ...keys: readonly string[]): Promise<void> => {
+      await tabTo(page(), name);
+      for (const key of keys) await page().keyboard.press(key);
+    },
+    focusOn: (name: string): Promise<void> => focusOn(page(), name),
     /** Types into a field that Tab leads to, in place of what it holds. */
     type: async (name: string, text: string): Promise<void> => {
       await tabTo(page(), name);

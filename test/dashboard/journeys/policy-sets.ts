@@ -5,7 +5,7 @@ import { DEMO_POLICIES } from "../../support/demo-policies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { makeKey } from "../../support/guarded-control.ts";
-import { problemsOf, tabTo } from "../support.ts";
+import { problemsOf, staysInDialog, tabTo } from "../support.ts";
 import { MARKUP, SET, type Journey } from "./journey.ts";
 import { rolloutJourneys } from "./rollouts.ts";
 
@@ -44,6 +44,9 @@ export function policySets(journey: Journey, upstream: () => string): void {
     tab,
     active,
     answers,
+    press,
+    confirm,
+    focusOn,
   } = journey;
   const editor = () => page().getByRole("textbox", { name: /^Source of/ });
   const paste = async (text: string) => {
@@ -144,6 +147,12 @@ export function policySets(journey: Journey, upstream: () => string): void {
     await until("document.activeElement.shadowRoot?.activeElement.className.includes('cm-content')");
     await write(OPEN.replace(" or ", "   or  "));
     await said("No problems");
+    // keys, strings and the operators of conditions differ in colour
+    const colours = await page().evaluate<string[]>(`
+      [...document.querySelector(".editor").shadowRoot.querySelectorAll(".cm-line span")].map(
+        (one) => getComputedStyle(one).color,
+      )`);
+    assert.ok(new Set(colours).size >= 3, colours.join(" "));
     await button("Format").click();
     await said("Formatted");
     await editor().getByText('"gold" or request').waitFor();
@@ -186,22 +195,29 @@ export function policySets(journey: Journey, upstream: () => string): void {
     await page().locator(".editor").nth(1).getByText("x-tier").first().waitFor();
   });
 
-  it("activates a version from the list, and the gateway answers otherwise; a roll-back undoes it", async () => {
-    await button("Publish").click();
-    await inDialog("Publish").click();
+  it("activates a version from the list by keyboard alone, and the gateway answers otherwise; a roll-back undoes it", async () => {
+    await confirm("Publish", "Publish");
     await said(`Published ${SET}@v1`);
     await answers("/open", 200);
-    await tab("Versions");
-    await button("Activate v1").click();
+    await press("Versions");
+    await button("Activate v1").waitFor();
+    await press("Activate v1");
     await dialog().getByText("This changes Sandbox.").waitFor();
-    await inDialog("Activate").click();
+    await staysInDialog(page());
+    await press("Cancel");
+    await dialog().waitFor({ state: "detached" });
+    await focusOn("Activate v1");
+    await page().keyboard.press("Enter");
+    await dialog().waitFor();
+    await press("Activate");
     await page()
       .getByRole("row", { name: /v1 active/ })
       .waitFor();
+    // the list has been read again, without this button: the focus stays at the list
+    await focusOn("Versions");
     await answers("/open", 403);
     await answers("/open", 200, SILVER);
-    await button("Roll back").click();
-    await inDialog("Roll back").click();
+    await confirm("Roll back", "Roll back");
     await said("Rolled back to v0");
     await answers("/open", 200);
   });

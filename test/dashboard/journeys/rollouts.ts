@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "../../support/eventually.ts";
 import { MARKUP, SET, type Journey } from "./journey.ts";
-import { tabTo } from "../support.ts";
+import { staysInDialog, tabTo } from "../support.ts";
 
 const SILVER = { "x-tier": "silver" };
 
@@ -9,11 +9,11 @@ const SILVER = { "x-tier": "silver" };
 export function rolloutJourneys({
   page,
   api,
-  button,
   dialog,
-  inDialog,
   heading,
-  tab,
+  press,
+  keys,
+  focusOn,
   active,
   answers,
 }: Journey): void {
@@ -27,6 +27,9 @@ export function rolloutJourneys({
     await tabTo(page(), "Start a rollout");
     await page().keyboard.press("Enter");
     await page().getByText("running", { exact: true }).waitFor();
+    // by default the candidate is guarded
+    await page().locator("dd").getByText("Decisions of each version that are needed: 200").waitFor();
+    await focusOn("Rollout");
     await page().getByRole("cell", { name: "these terms" }).waitFor();
     await eventually("a difference", async () => {
       await answers("/open", 200, SILVER);
@@ -62,24 +65,40 @@ export function rolloutJourneys({
     await answers("/open", 200, SILVER);
   });
 
-  it("shows both states where a rollout has changed, then promotes it", async () => {
-    await button("Start a rollout").click();
-    await page().getByLabel("Candidate", { exact: true }).selectOption("v2");
-    await inDialog("Start a rollout").click();
-    await button("Promote").click();
+  it("shows both states where a rollout has changed, then promotes it, by keyboard alone", async () => {
+    await press("Start a rollout");
+    await dialog().waitFor();
+    await staysInDialog(page());
+    await tabTo(page(), "Candidate");
+    await page().keyboard.type("v2");
+    await press("Start a rollout");
+    await page().getByText("running", { exact: true }).waitFor();
+    await press("Promote");
+    await dialog().getByText("This changes Sandbox.").waitFor();
+    await staysInDialog(page());
+    await page().keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    await focusOn("Promote");
+    await page().keyboard.press("Enter");
     await dialog().waitFor();
     await api("POST", `/policy-sets/${SET}/rollout`, { version: "v2", mode: "enforce", percentage: 3 });
-    await inDialog("Promote").click();
+    await press("Promote");
     await heading("The rollout has changed in the meantime");
     const row = dialog().getByRole("row", { name: /^Mode/ });
     assert.deepEqual(await row.getByRole("cell").allTextContents(), ["shadow", "enforce"]);
-    await inDialog("Show it as it is now").click();
-    await button("Promote").click();
-    await inDialog("Promote").click();
+    await press("Show it as it is now");
+    await dialog().waitFor({ state: "detached" });
+    await focusOn("Promote");
+    await page().getByText("3 %", { exact: true }).first().waitFor();
+    await page().keyboard.press("Enter");
+    await dialog().waitFor();
+    await press("Promote");
     await page().getByText("promoted", { exact: true }).waitFor();
+    // there is nothing left to promote, and the focus stays in this part of the page
+    await focusOn("Rollout");
     assert.equal(await active(), "v2");
     await answers("/open", 403, SILVER);
-    await tab("History");
+    await keys("History", "Enter");
     await page().getByText("policy_set.rollout_promoted").first().waitFor();
     await page().getByRole("cell", { name: MARKUP }).first().waitFor();
   });

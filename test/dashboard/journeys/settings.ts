@@ -56,6 +56,18 @@ export function settings(
     await page().getByLabel("Role", { exact: true }).selectOption("viewer");
     await dialog().getByRole("button", { name: "Change role" }).click();
     await page().getByRole("status").getByText("Role changed").waitFor();
+    // of somebody who was changed meanwhile, both versions are shown first
+    await button("Change role of ines@example.com").click();
+    const ines = await bench()
+      .control.context.db("dashboard_users")
+      .where({ email: "ines@example.com" })
+      .first<{ id: string } | undefined>("id");
+    await ask("PUT", `/dashboard/users/${ines?.id ?? ""}`, { name: MARKUP });
+    await dialog().getByRole("button", { name: "Change role" }).click();
+    await dialog().getByRole("row", { name: /^name/ }).getByText(JSON.stringify(MARKUP)).waitFor();
+    assert.deepEqual(await problemsOf(page()), []);
+    await button("Show it as it is now").click();
+    await page().getByRole("cell", { name: MARKUP }).waitFor();
     await other.goto("/settings");
     await other.getByRole("heading", { name: "Change the password" }).waitFor();
     assert.equal(await other.getByRole("button", { name: "Invite somebody" }).count(), 0);

@@ -34,6 +34,30 @@ describe("decision: open connections", () => {
     ]);
   });
 
+  it("get a new plan, or their end, with the set that it is from", async () => {
+    const [old, later] = ["1".repeat(64), "2".repeat(64)];
+    const verdicts: Record<string, Reevaluation> = {
+      a: { ...deny("CONDITION_FALSE"), set: later },
+      b: { ...deny("TOKEN_EXPIRED"), set: later },
+      c: { ...allow('{"ir":1}'), set: later },
+      d: { ...allow('{"ir":2}'), set: later },
+    };
+    const { connections } = registry({ evaluate: byId(verdicts) });
+    for (const id of ["a", "b", "c", "d"]) connections.add(connection(id, { planText: '{"ir":1}' }));
+    await connections.reevaluate();
+    // the same plan of another set changes nothing: GraphQL connections would have to reconnect
+    assert.deepEqual(connections.directives(), {
+      closed: {
+        a: { ...POLICY_CHANGED, set: later },
+        b: { code: 1008, reason: "TOKEN_EXPIRED" },
+      },
+      plans: { d: `{"ir":2,"set":"${later}"}` },
+    });
+    verdicts["d"] = { ...allow('{"ir":1}'), set: old };
+    await connections.reevaluate();
+    assert.deepEqual(connections.directives().plans, { d: `{"ir":1,"set":"${old}"}` });
+  });
+
   it("have to come again where they were let in as nobody's and it is known by now whose they are", async () => {
     const identity: Identity = {
       user: { id: "u-1" },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -211,6 +211,45 @@ describe("end to end: a candidate that is rolled out", function () {
       assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["stable"]));
       assert.ok(await isTakenBack());
     });
+  });
+
+  it("ends without the version before for anybody, where nobody is told that the stable set has changed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "gatehouse-rollout-"));
+    for (const [name, text] of [
+      ["one", STABLE],
+      ["two", CANDIDATE],
+    ] as const) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, "default.yaml"), text);
+    }
+    // as in a ConfigMap: what is watched does not change, but what its name leads to does
+    const directory = join(folder, "policies");
+    await symlink("one", directory);
+    const policies = { directory, refresh_interval: "24h" };
+    await from.restart({ policies: {}, nodes: 2, config: { policies } });
+    await from.writeCandidate(CANDIDATE);
+    await from.enforce(100);
+    await from.percentageIs(100);
+    const seen = new Set<Arm>();
+    let running = true;
+    const load = USERS.slice(0, 4).map(async (user) => {
+      while (running) seen.add(await from.armOfPath(user));
+    });
+    try {
+      await symlink("two", `${directory}.new`);
+      await rename(`${directory}.new`, directory);
+      await changeRollout(from.gateway, undefined);
+      await eventually("the candidate is the stable set, and nothing else is in force", async () => {
+        const text = await (await fetch(`${from.gateway.adminUrl}/readyz`)).text();
+        return text.includes("default@candidate is in force") && !text.includes('"rollout"');
+      });
+      assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["candidate"]));
+    } finally {
+      running = false;
+      await Promise.all(load);
+      await rm(folder, { recursive: true });
+    }
+    assert.deepEqual(seen, new Set<Arm>(["candidate"]));
   });
 
   it("follows no configuration with errors", async () => {

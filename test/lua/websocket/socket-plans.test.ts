@@ -136,6 +136,31 @@ describe("socket.lua under a new plan", () => {
     assert.deepEqual(outcome.denied, [{ direction: "send", type: "chat", rule: "n", count: 2 }]);
   });
 
+  it("says of each denied message whose rule it was, and which sets there were", async () => {
+    const denied = { client: fromClient(CHAT) };
+    const by = (set: string) => ({ replan: { ...NEW, set } });
+    const { outcome } = await playOne({ send: { chat: { rule: "n", when: false, onDeny: "drop" } } }, [
+      ...[denied, by("second"), denied, denied, by("third"), denied, by("second"), denied],
+      { close: { code: 1008, reason: "POLICY_CHANGED", by: "policy", set: "fourth" } },
+    ]);
+    const entry = { direction: "send", type: "chat", rule: "n" };
+    assert.deepEqual(outcome.denied, [
+      { ...entry, count: 1 },
+      { ...entry, set: "second", count: 3 },
+      { ...entry, set: "third", count: 1 },
+    ]);
+    assert.deepEqual(outcome.sets, ["second", "third", "second", "fourth"]);
+    const many = await playOne(
+      {},
+      Array.from({ length: 30 }, (_, n) => by(`set ${n}`)),
+    );
+    assert.deepEqual(
+      many.outcome.sets,
+      Array.from({ length: 10 }, (_, n) => `set ${n + 20}`),
+    );
+    assert.equal((await playOne({}, [denied])).outcome.sets, undefined);
+  });
+
   it("goes on where there were no rules before, or are none any more", async () => {
     const { server } = await playOne({}, [
       { client: fromClient(CHAT) },

@@ -64,11 +64,12 @@ function one(items)
     end,
     ["close  "] = function(text)
       local closing = json.plain(text)
-      connection:close(closing.code, closing.reason, closing.by)
+      connection:close(closing.code, closing.reason, closing.by, closing.set)
       return ""
     end,
     ["replan "] = function(text)
-      connection:replan(json.plain(text))
+      local plan = json.plain(text)
+      connection:replan(plan, plan.set)
       return ""
     end,
   }
@@ -93,14 +94,29 @@ export type Step =
   | { readonly answer: true }
   | { readonly guessed: "ping" | "pong" }
   | { readonly accept: string }
-  | { readonly close: { readonly code: unknown; readonly reason: unknown; readonly by: string } }
-  | { readonly replan: Partial<WebsocketPlanIR> };
+  | {
+      readonly close: {
+        readonly code: unknown;
+        readonly reason: unknown;
+        readonly by: string;
+        readonly set?: string;
+      };
+    }
+  /** `set`: the digest of the plan's set. */
+  | { readonly replan: Partial<WebsocketPlanIR> & { readonly set?: string } };
 
 export interface Outcome {
   readonly sent: { readonly delivered: number; readonly dropped: number };
   readonly received: { readonly delivered: number; readonly dropped: number; readonly masked: number };
-  readonly denied: readonly { direction: string; type?: string; rule?: string; count: number }[];
+  readonly denied: readonly {
+    direction: string;
+    type?: string;
+    rule?: string;
+    set?: string;
+    count: number;
+  }[];
   readonly paths: readonly string[];
+  readonly sets?: readonly string[];
   readonly closed?: { readonly code?: number; readonly reason: string; readonly by: string };
 }
 

@@ -1,8 +1,11 @@
+import type { Event } from "../api.ts";
 import { Gatehouse, type GatehouseOptions } from "../gatehouse.ts";
+import type { EventSubject } from "./events.ts";
 import { DATA } from "./fake-data.ts";
 import type { FakeOperation, JsonSchema } from "./fake-data-types.ts";
-import { FakeState, handlersOf, type FakeRequest, type FakeResult } from "./handlers.ts";
+import { handlersOf, type FakeRequest, type FakeResult } from "./handlers.ts";
 import { selected } from "./select.ts";
+import { FakeState } from "./state.ts";
 import { newId, Refused, type Row } from "./store.ts";
 import { defaultsOf, problemsOf, textOf, type Json, type JsonObject } from "./validate.ts";
 
@@ -25,8 +28,8 @@ const ROUTES: readonly Route[] = Object.entries(DATA.operations).map(([id, opera
 
 /**
  * A control plane in memory, for tests of what uses this library: customers, users, policies and their assignment, sessions,
- * webhooks (which are not delivered) and API keys, with paging, ETags, idempotency keys and errors as the real one has them. It
- * has no scopes and no rate limits.
+ * webhooks (which are not delivered), API keys and the feed of events, with paging, ETags, idempotency keys and errors as the real
+ * one has them. It has no scopes and no rate limits.
  *
  * @example
  * const gatehouse = new FakeGatehouse().client();
@@ -69,6 +72,16 @@ export class FakeGatehouse {
       ...{ user_agent: "fake", last_used_at: sessions.now(), expires_at, ended_at: null, end_reason: null },
     });
     return id;
+  }
+
+  /** Adds an event to the feed, beside those of changes: a sign-in, a violation. @returns its id */
+  addEvent(type: Event["type"], data: Record<string, unknown> = {}, subject: EventSubject = {}): string {
+    return this.#state.feed.add(type, data as JsonObject, subject);
+  }
+
+  /** Forgets all events: cursors from before are answered with 410 `CURSOR_EXPIRED`. */
+  expireEvents(): void {
+    this.#state.feed.expire();
   }
 
   /** In place of the global one. */

@@ -1,5 +1,6 @@
 import { DATA } from "./fake-data.ts";
-import { merged, newId, Refused, Table, type Row } from "./store.ts";
+import type { FakeState } from "./state.ts";
+import { merged, newId, Refused, type Row, type Table } from "./store.ts";
 import { problemsOf, textOf, type Json, type JsonObject } from "./validate.ts";
 
 /** A request that was read and found valid. */
@@ -27,40 +28,9 @@ const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   archived: ["active", "archived"],
 };
 
-/** What the fake keeps. */
-export class FakeState {
-  readonly customers: Table;
-  readonly users: Table;
-  readonly policies: Table;
-  readonly sessions: Table;
-  readonly webhooks: Table;
-  readonly apiKeys: Table;
-  /** By customer, the policies and when each was assigned. */
-  readonly assigned = new Map<string, Map<string, string>>();
-
-  constructor(clock: () => number) {
-    this.customers = new Table("INVALID_CUSTOMER", clock);
-    this.users = new Table("USER_NOT_FOUND", clock);
-    this.policies = new Table("POLICY_NOT_FOUND", clock);
-    this.sessions = new Table("SESSION_NOT_FOUND", clock);
-    this.webhooks = new Table("WEBHOOK_NOT_FOUND", clock);
-    this.apiKeys = new Table("API_KEY_NOT_FOUND", clock);
-  }
-
-  endSessions(matches: (data: JsonObject) => boolean, reason: string): void {
-    for (const row of this.sessions.rows.values())
-      if (row.data["status"] === "active" && matches(row.data)) this.endSession(row, reason);
-  }
-
-  endSession(row: Row, reason: string): void {
-    if (row.data["status"] !== "active") return;
-    this.sessions.change(row, { status: "ended", end_reason: reason, ended_at: this.sessions.now() });
-  }
-}
-
 /** What each operation does, by its id. */
 export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> {
-  const { customers, users, policies, sessions, webhooks, apiKeys } = state;
+  const { customers, users, policies, sessions, webhooks, apiKeys, feed } = state;
   const all = (table: Table) => () => ({ list: [...table.rows.values()] });
   const get = (table: Table) => (request: FakeRequest) => ({ row: table.get(request.ids[0] ?? "") });
 
@@ -70,6 +40,7 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       table: Table,
       isPatch: boolean,
       check: (row: Row, members: JsonObject) => void = () => undefined,
+      after: (row: Row, changed: readonly string[]) => void = () => undefined,
     ): Handler =>
     (request) => {
       const row = request.matches(table.get(request.ids[0] ?? ""));
@@ -80,17 +51,17 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
         ]),
       );
       check(row, members);
-      table.change(row, members);
+      const changed = table.change(row, members);
+      if (changed.length > 0) after(row, changed);
       return { row };
     };
 
   const remove =
-    (table: Table, after: (id: string) => void = () => undefined): Handler =>
+    (table: Table, before: (id: string, row: Row) => void = () => undefined): Handler =>
     (request) => {
       const [id = ""] = request.ids;
-      request.matches(table.get(id));
+      before(id, request.matches(table.get(id)));
       table.rows.delete(id);
-      after(id);
       return { data: { id, deleted: true } };
     };
 
@@ -107,14 +78,51 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     if (TRANSITIONS[from]?.includes(to) !== true) throw new Refused("INVALID_TRANSITION", { from, to });
     const external = members["external_id"] ?? null;
     if (external !== null) requireFree(customers, { external_id: external }, row);
-    if (to !== "active")
-      state.endSessions((data) => data["customer_id"] === row.data["id"], `customer_${to}`);
   }
 
-  function checkUser(row: Row, { status, attributes }: JsonObject): void {
-    if (status === "suspended")
-      state.endSessions((data) => data["user_id"] === row.data["id"], "user_suspended");
+  function customerChanged(row: Row, changed: readonly string[]): void {
+    const [customerId, status] = [textOf(row.data["id"]), textOf(row.data["status"])];
+    const customer = shown(row, "id", "name", "status");
+    feed.add("customer.updated", { customer, detail: changed.join(", ") }, { customerId });
+    if (!changed.includes("status")) return;
+    if (status === "suspended") feed.add("customer.suspended", { customer }, { customerId });
+    if (status !== "active")
+      state.endSessions((data) => data["customer_id"] === customerId, `customer_${status}`);
+  }
+
+  function customerDeleted(id: string, row: Row): void {
+    for (const key of apiKeys.rows.values()) if (key.data["customer_id"] === id) revokeKey(key);
+    const customer = { ...shown(row, "id", "name"), status: "deleted" };
+    feed.add("customer.updated", { customer, detail: "deleted" }, { customerId: id });
+    state.endSessions((data) => data["customer_id"] === id, "customer_deleted");
+    for (const table of [users, sessions, webhooks, apiKeys])
+      table.remove((data) => data["customer_id"] === id);
+    state.assigned.delete(id);
+  }
+
+  function checkUser(row: Row, { attributes }: JsonObject): void {
     if (attributes !== undefined) row.data["effective_attributes"] = attributes;
+  }
+
+  function userChanged({ data: { id, status } }: Row): void {
+    if (status === "suspended") state.endSessions((data) => data["user_id"] === id, "user_suspended");
+  }
+
+  function userDeleted(id: string, { data: { customer_id } }: Row): void {
+    state.endSessions((data) => data["user_id"] === id, "user_deleted");
+    const customerId = textOf(customer_id);
+    feed.add("user.deleted", { user: { id, customer_id: customerId } }, { customerId, userId: id });
+    sessions.remove((data) => data["user_id"] === id);
+  }
+
+  function policyChanged(row: Row, changed: readonly string[]): void {
+    feed.add("policy.updated", { policy: shown(row, "id", "name", "type"), detail: changed.join(", ") });
+  }
+
+  function policyDeleted(id: string, row: Row): void {
+    const assigned = [...state.assigned.values()].filter((found) => found.has(id)).length;
+    if (assigned > 0) throw new Refused("CONFLICT", { policy_id: id, customers: assigned });
+    policyChanged(row, ["deleted"]);
   }
 
   function checkPolicy(row: Row, { type = row.data["type"] ?? null, conditions }: JsonObject): void {
@@ -159,12 +167,20 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       created_by: { kind: "dashboard_user", id: "adm_fake", name: "fake" },
       ...{ family_id: from?.data["family_id"] ?? id, rolled_from: from?.data["id"] ?? null, rolled_to: null },
     });
+    announceKey("api_key.created", row);
     return { status: 201, row, with: { key } };
   }
 
   function revokeKey(row: Row): void {
-    if (row.data["status"] === "active")
-      apiKeys.change(row, { status: "revoked", revoked_at: apiKeys.now() });
+    if (row.data["status"] !== "active") return;
+    apiKeys.change(row, { status: "revoked", revoked_at: apiKeys.now() });
+    announceKey("api_key.revoked", row);
+  }
+
+  function announceKey(type: "api_key.created" | "api_key.revoked", row: Row): void {
+    const customerId = row.data["customer_id"];
+    const subject = typeof customerId === "string" ? { customerId } : {};
+    feed.add(type, { api_key: shown(row, "id", "name", "scope") }, subject);
   }
 
   const newSecret = () => `whsec_${Buffer.from(newId("x")).toString("base64")}`;
@@ -202,17 +218,15 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       ];
       requirePolicies(wanted);
       const row = customers.insert({ id: newId("cus"), metadata: {}, role_mapping: {}, ...fields });
-      state.assigned.set(textOf(row.data["id"]), new Map(wanted.map((id) => [id, customers.now()])));
+      const customerId = textOf(row.data["id"]);
+      state.assigned.set(customerId, new Map(wanted.map((id) => [id, customers.now()])));
+      feed.add("customer.created", { customer: shown(row, "id", "name", "status") }, { customerId });
       return { status: 201, row };
     },
     getCustomer: get(customers),
-    updateCustomer: change(customers, false, checkCustomer),
-    patchCustomer: change(customers, true, checkCustomer),
-    deleteCustomer: remove(customers, (id) => {
-      for (const table of [users, sessions, webhooks, apiKeys])
-        table.remove((data) => data["customer_id"] === id);
-      state.assigned.delete(id);
-    }),
+    updateCustomer: change(customers, false, checkCustomer, customerChanged),
+    patchCustomer: change(customers, true, checkCustomer, customerChanged),
+    deleteCustomer: remove(customers, customerDeleted),
 
     listUsers: all(users),
     listUsersOfCustomer({ ids: [id = ""] }) {
@@ -239,20 +253,16 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       return { status: 201, row };
     },
     getUser: get(users),
-    updateUser: change(users, false, checkUser),
-    patchUser: change(users, true, checkUser),
-    deleteUser: remove(users, (id) => {
-      sessions.remove((data) => data["user_id"] === id);
-    }),
+    updateUser: change(users, false, checkUser, userChanged),
+    patchUser: change(users, true, checkUser, userChanged),
+    deleteUser: remove(users, userDeleted),
 
     listPolicies: all(policies),
     createPolicy: ({ body }) => ({ status: 201, row: policies.insert({ id: newId("pol"), ...body }) }),
     getPolicy: get(policies),
-    updatePolicy: change(policies, false, checkPolicy),
-    patchPolicy: change(policies, true, checkPolicy),
-    deletePolicy: remove(policies, (id) => {
-      for (const found of state.assigned.values()) found.delete(id);
-    }),
+    updatePolicy: change(policies, false, checkPolicy, policyChanged),
+    patchPolicy: change(policies, true, checkPolicy, policyChanged),
+    deletePolicy: remove(policies, policyDeleted),
     listCustomerPolicies({ ids: [id = ""] }) {
       customers.get(id);
       return { list: assignedTo(id) };
@@ -344,5 +354,12 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       revokeKey(row);
       return { row };
     },
+
+    getEventFeed: ({ query }) => ({ data: feed.read(query) }),
   };
+}
+
+/** The members of a resource that its events have. */
+function shown({ data }: Row, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, data[name] ?? null]));
 }

@@ -66,11 +66,13 @@ export class Table {
     return row;
   }
 
-  /** Changes what differs; the revision tells whether anything did. */
-  change(row: Row, members: JsonObject): void {
-    if (Object.entries(members).every(([name, value]) => isEqual(row.data[name], value))) return;
+  /** Changes what differs; the revision tells whether anything did. @returns the names of what differed */
+  change(row: Row, members: JsonObject): readonly string[] {
+    const changed = Object.keys(members).filter((name) => !isEqual(row.data[name], members[name] ?? null));
+    if (changed.length === 0) return [];
     Object.assign(row.data, members, { updated_at: this.now() });
     row.revision += 1;
+    return changed.sort();
   }
 
   remove(matches: (data: JsonObject) => boolean): void {

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ._async.client import AsyncGatehouse
+from ._async.follow import AsyncEventStream
 from ._async.pages import AsyncPage, AsyncPager
 from ._async.sign_in import AsyncSignIn
 from ._async.tokens import AsyncTokenVerifier
+from ._follow import EventBatch, FollowOptions
 from ._options import CallOptions
 from ._response import ApiResponse, RateLimit
 from ._settings import DashboardSession, Environment
 from ._sign_in import SignedIn, SignInError, SignInProblem, StartedSignInStep, UnverifiedTokensError
 from ._sync.client import Gatehouse
+from ._sync.follow import EventStream
 from ._sync.pages import Page, Pager
 from ._sync.sign_in import SignIn
 from ._sync.tokens import TokenVerifier
@@ -22,6 +25,7 @@ from .errors import (
     AuthenticationError,
     ConfigurationError,
     ConflictError,
+    CursorExpiredError,
     DeadlineExceededError,
     GatehouseError,
     NetworkError,
@@ -39,6 +43,7 @@ __all__ = [
     "AccessTokenClaims",
     "ApiError",
     "ApiResponse",
+    "AsyncEventStream",
     "AsyncGatehouse",
     "AsyncPage",
     "AsyncPager",
@@ -48,10 +53,14 @@ __all__ = [
     "CallOptions",
     "ConfigurationError",
     "ConflictError",
+    "CursorExpiredError",
     "DashboardSession",
     "DeadlineExceededError",
     "Environment",
     "ErrorCode",
+    "EventBatch",
+    "EventStream",
+    "FollowOptions",
     "Gatehouse",
     "GatehouseError",
     "NetworkError",

@@ -50,11 +50,13 @@ def token_of(authorization: Sequence[str], optional: bool) -> Optional[str]:
     # which of several somebody in front of the application believed, nobody knows
     if len(authorization) > 1:
         raise Refusal("TOKEN_MALFORMED")
-    if not authorization or authorization[0] == "":
+    # not every server removes the white space around a value (RFC 9110, section 5.5)
+    value = authorization[0].strip(" \t") if authorization else ""
+    if value == "":
         if optional:
             return None
         raise Refusal("TOKEN_MISSING")
-    found = re.fullmatch(r"Bearer +([\w.~+/=-]+)", authorization[0], re.ASCII | re.IGNORECASE)
+    found = re.fullmatch(r"Bearer +([\w.~+/=-]+)", value, re.ASCII | re.IGNORECASE)
     if found is None:
         raise Refusal("TOKEN_MALFORMED")
     return found[1]

@@ -14,8 +14,10 @@ from .errors import ApiError, ConfigurationError, error_class
 
 if TYPE_CHECKING:
     from ._options import CallOptions
-    from .api import Pagination
+    from .api import Pagination, Warning
 
+#: The largest body of a response: otherwise the sender would decide how much memory is used.
+MAX_BODY_BYTES = 100_000_000
 _BASE_SECONDS = 0.25
 _MAX_SECONDS = 8.0
 
@@ -81,52 +83,70 @@ def _text_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def read(received: Received, attempts: int) -> tuple[Optional[Answer], Optional[ApiError], ApiResponse]:
+def read(
+    received: Received, attempts: int, if_none_match: Optional[str]
+) -> tuple[Optional[Answer], Optional[ApiError], ApiResponse]:
     """The answer, or the error that it is."""
     status, headers = received.status, received.headers
-    envelope: dict[str, Any] = {"success": True, "data": None} if status == 304 else _envelope_of(received.content)
+    is_unchanged = status == 304 and if_none_match is not None
+    envelope: dict[str, Any] = {"success": True, "data": None} if is_unchanged else _envelope_of(received.content)
+    request_id, warnings = _members_of(envelope.get("meta")).get("request_id"), envelope.get("warnings")
     response = ApiResponse(
         status=status,
-        request_id=_members_of(envelope.get("meta")).get("request_id") or headers.get("x-request-id"),
+        request_id=request_id if isinstance(request_id, str) else headers.get("x-request-id"),
         etag=headers.get("etag"),
         rate_limit=rate_limit_of(headers),
         retry_after=retry_after_of(headers.get("retry-after"), time.time()),
-        warnings=envelope.get("warnings") or [],
+        warnings=cast("list[Warning]", warnings) if isinstance(warnings, list) else [],
         attempts=attempts,
         next_cursor=headers.get("x-next-cursor"),
     )
-    if envelope.get("success") is True and (200 <= status < 300 or status == 304):
-        return Answer(envelope["data"], envelope.get("pagination"), response), None, response
-    told: dict[str, Any] = envelope.get("error") or {
-        "code": "UNREADABLE_RESPONSE",
-        "message": f"the response ({status}) is not one of the API",
-    }
-    error = error_class(status)(
-        code=told["code"],
+    if envelope.get("success") is True and (200 <= status < 300 or is_unchanged):
+        return Answer(envelope["data"], _pagination_of(envelope), response), None, response
+    if "error" not in envelope:
+        return None, unreadable(response), response
+    told: dict[str, Any] = envelope["error"]
+    code: str = told["code"]
+    message = told.get("message")
+    error = error_class(status, code)(
+        code=code,
         status=status,
-        message=told.get("message", ""),
+        message=message if isinstance(message, str) else code,
         request_id=response.request_id,
-        details=told.get("details"),
+        details=_members_of(told.get("details")),
         retry_after=response.retry_after,
     )
     return None, error, response
 
 
+def unreadable(response: ApiResponse) -> ApiError:
+    """For a response that is not one of the API: of something in between, or of another server."""
+    return error_class(response.status, "UNREADABLE_RESPONSE")(
+        code="UNREADABLE_RESPONSE",
+        status=response.status,
+        message=f"the response ({response.status}) is not one of the API",
+        request_id=response.request_id,
+        retry_after=response.retry_after,
+    )
+
+
 def _envelope_of(content: bytes) -> dict[str, Any]:
     """Nothing, for anything that is not the API's envelope."""
     try:
-        read_body: object = json.loads(content)
+        body = _members_of(json.loads(content))
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(read_body, dict):
-        return {}
-    body = cast("dict[str, Any]", read_body)
     if body.get("success") is True and "data" in body:
-        return body
-    told: object = body.get("error")
-    if body.get("success") is False and isinstance(_members_of(told).get("code"), str):
+        return {name: value for name, value in body.items() if name != "error"}
+    if body.get("success") is False and isinstance(_members_of(body.get("error")).get("code"), str):
         return body
     return {}
+
+
+def _pagination_of(envelope: Mapping[str, Any]) -> Optional[Pagination]:
+    found = _members_of(envelope.get("pagination"))
+    numbers = (found.get("current_page"), found.get("total_pages"))
+    return cast("Pagination", found) if all(isinstance(number, int) for number in numbers) else None
 
 
 def _members_of(value: object) -> dict[str, Any]:
@@ -144,5 +164,5 @@ def delay_of(attempt: int, retry_after: Optional[float]) -> float:
     Exponential, with full jitter, so that clients that failed together do not come back together; never less than the
     server asks for.
     """
-    backoff: float = random.random() * min(_MAX_SECONDS, _BASE_SECONDS * 2.0**attempt)
+    backoff: float = random.random() * min(_MAX_SECONDS, _BASE_SECONDS * 2.0 ** min(attempt, 30))
     return max(backoff, retry_after or 0.0)

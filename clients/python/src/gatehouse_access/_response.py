@@ -40,9 +40,10 @@ class ApiResponse:
 def rate_limit_of(headers: Mapping[str, str]) -> Optional[RateLimit]:
     try:
         limit, remaining, reset = (int(headers[f"x-ratelimit-{name}"]) for name in ("limit", "remaining", "reset"))
-    except (KeyError, ValueError):
+        return RateLimit(limit, remaining, datetime.fromtimestamp(reset, timezone.utc))
+    except (KeyError, ValueError, OverflowError, OSError):
+        # also a time that no date has
         return None
-    return RateLimit(limit, remaining, datetime.fromtimestamp(reset, timezone.utc))
 
 
 def retry_after_of(header: Optional[str], now: float) -> Optional[float]:
@@ -52,6 +53,8 @@ def retry_after_of(header: Optional[str], now: float) -> Optional[float]:
     if header.isascii() and header.isdigit():
         return float(header)
     try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
-    except (TypeError, ValueError):
+        date = parsedate_to_datetime(header)
+        # the third form of a date (RFC 9110, section 5.6.7) names no time zone
+        return max(0.0, (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp() - now)
+    except (TypeError, ValueError, OverflowError):
         return None

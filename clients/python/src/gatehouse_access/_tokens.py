@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Mapping, Optional, cast
 
 from ._checks import is_time
-from ._ecdsa import Affine, is_on_curve, verify_es256
+from ._ecdsa import Affine, is_on_curve
+from ._es256 import verify_es256
 from .errors import GatehouseError
 
 #: Of a verified access token: ``sub``, ``customer_id``, ``sid``, ... and the user's attributes.
@@ -91,7 +92,7 @@ def verify_token(token: UnverifiedToken, key: Affine, expected: Expected, now: f
         raise TokenError("TOKEN_MALFORMED")
     if not now < cast(float, expiry) + expected.clock_tolerance:
         raise TokenError("TOKEN_EXPIRED")
-    if not_before is not None and not (is_time(not_before) and now >= not_before - expected.clock_tolerance):
+    if "nbf" in claims and not (is_time(not_before) and now >= cast(float, not_before) - expected.clock_tolerance):
         raise TokenError("TOKEN_NOT_YET_VALID")
     return claims
 

@@ -53,7 +53,7 @@ class RequireIdentity:
     def _token_of(self, scope: Scope) -> Optional[str]:
         if self._token is not None:
             return given_token(self._token(scope), self._optional)
-        authorization = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+        authorization = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"authorization"]
         return token_of(authorization, self._optional)
 
 

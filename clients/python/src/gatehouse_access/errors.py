@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, cast
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -79,6 +79,13 @@ class ConflictError(ApiError):
     """409"""
 
 
+class CursorExpiredError(ApiError):
+    """``CURSOR_EXPIRED`` (410): events after the cursor may be missing.
+
+    Read the feed from the beginning and skip what you know, or from ``latest``.
+    """
+
+
 class PreconditionFailedError(ApiError):
     """412: the resource has changed since the ETag in ``if_match``."""
 
@@ -89,8 +96,8 @@ class ValidationError(ApiError):
     @property
     def fields(self) -> Sequence[FieldProblem]:
         """The invalid fields of the body."""
-        fields: Sequence[FieldProblem] = self.details.get("fields", [])
-        return fields
+        fields: Any = self.details.get("fields")
+        return cast("Sequence[FieldProblem]", fields) if isinstance(fields, list) else []
 
 
 class RateLimitError(ApiError):
@@ -112,6 +119,8 @@ _BY_STATUS: Mapping[int, type[ApiError]] = {
 }
 
 
-def error_class(status: int) -> type[ApiError]:
-    """The class of the errors with a status."""
+def error_class(status: int, code: str) -> type[ApiError]:
+    """The class of the errors with a status or code."""
+    if code == "CURSOR_EXPIRED":
+        return CursorExpiredError
     return _BY_STATUS.get(status, ServerError if status >= 500 else ApiError)

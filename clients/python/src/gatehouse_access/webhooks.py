@@ -56,10 +56,9 @@ def verify_webhook(
     secret; during a rotation, the one before it as well. ``tolerance`` says how far the time of the attempt may be from
     ``now`` (Unix seconds).
     """
-    keys = [secrets] if isinstance(secrets, str) else list(secrets)
-    # an empty key is one that everybody knows
-    if not keys or "" in keys:
-        raise ConfigurationError("`secrets` must have a secret")
+    keys = list(secrets) if isinstance(secrets, (list, tuple, set, frozenset)) else [cast(str, secrets)]
+    if not keys or not all(_is_secret(secret) for secret in keys):
+        raise ConfigurationError("`secrets` must be texts that are not empty")
     check_number("tolerance", tolerance)
     identifier = _header_of(headers, "webhook-id")
     timestamp = _header_of(headers, "webhook-timestamp")
@@ -80,9 +79,15 @@ def verify_webhook(
     return _read_event(content, identifier)
 
 
+def _is_secret(secret: object) -> bool:
+    """An empty key is one that everybody knows, and half a character has no bytes. Callers without types may have none."""
+    return isinstance(secret, str) and secret != "" and re.search("[\ud800-\udfff]", secret) is None
+
+
 def _header_of(headers: Mapping[str, str], name: str) -> str:
+    value: object
     for header, value in headers.items():
-        if header.lower() == name and value != "":
+        if header.lower() == name and isinstance(value, str) and value != "":
             return value
     raise WebhookVerificationError("HEADER_MISSING")
 

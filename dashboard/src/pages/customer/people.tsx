@@ -5,7 +5,7 @@ import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Copyable, Dialog, Empty, Field, FormFailure, announce } from "../../ui/parts.tsx";
+import { Copyable, Dialog, Empty, Field, FormFailure, NamedEnvironment, announce } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { Table, listQuery } from "../../ui/table.tsx";
 import { useUrlState } from "../../ui/url-state.ts";
@@ -71,7 +71,7 @@ export function People({ id }: { readonly id: string }) {
               <div class="row">
                 <button
                   type="button"
-                  disabled={busy}
+                  aria-disabled={busy}
                   aria-label={texts.signInOf(person.email)}
                   onClick={() => void signIn(person)}
                 >
@@ -163,9 +163,10 @@ function Add({ id, onClose, onAdded }: AddProps) {
             {(given) => <input {...given} autocomplete="off" />}
           </Field>
         ))}
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={FIELDS} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.add}
           </button>
           <button type="button" onClick={onClose}>

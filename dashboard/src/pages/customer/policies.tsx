@@ -6,7 +6,17 @@ import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Badge, Dialog, Empty, Field, FormFailure, Loading, Time, announce } from "../../ui/parts.tsx";
+import {
+  Badge,
+  Dialog,
+  Empty,
+  Field,
+  FormFailure,
+  Loading,
+  NamedEnvironment,
+  Time,
+  announce,
+} from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { Table, listQuery } from "../../ui/table.tsx";
 import { Impact } from "../policies/impact.tsx";
@@ -170,9 +180,15 @@ function Assign({ id, onClose, onAssigned }: AssignProps) {
           </Field>
         )}
         {policy && <Impact key={policy.id} policy={policy} customer={id} />}
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["policy_ids"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy || !answer || answer.data.length === 0}>
+          <button
+            type="submit"
+            class="main"
+            aria-disabled={busy}
+            disabled={!answer || answer.data.length === 0}
+          >
             {texts.assign}
           </button>
           <button type="button" onClick={onClose}>

@@ -16,6 +16,7 @@ import {
   Field,
   FormFailure,
   Loading,
+  NamedEnvironment,
   Time,
   announce,
 } from "../../ui/parts.tsx";
@@ -280,12 +281,13 @@ function ProviderForm({ id, before: given, etag: givenEtag, onClose, onSaved }: 
             <span>{texts.verify}</span>
           </label>
         </p>
+        <NamedEnvironment />
         <FormFailure
           failure={failure}
           fields={["type", "domain", "realm", "client_id", "client_secret", "scopes"]}
         />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {messages.save}
           </button>
           <button type="button" onClick={onClose}>
@@ -312,11 +314,12 @@ function ProviderConflict({ mine, theirs, busy, keepMine, takeTheirs, onClose }:
     <Dialog title={texts.conflict} onClose={onClose}>
       <p role="alert">{texts.conflictText}</p>
       <Changes before={shownOf(mine)} after={shownOf(theirs)} titles={[choices.mine, choices.theirs]} />
+      <NamedEnvironment />
       <div class="row">
         <button type="button" class="main" onClick={takeTheirs}>
           {choices.takeTheirs}
         </button>
-        <button type="button" class="danger" disabled={busy} onClick={keepMine}>
+        <button type="button" class="danger" aria-disabled={busy} onClick={keepMine}>
           {choices.keepMine}
         </button>
         <button type="button" onClick={onClose}>

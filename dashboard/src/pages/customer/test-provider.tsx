@@ -63,7 +63,7 @@ export function TestProvider({ id, onClose }: TestProps) {
           {tested?.identity && <Identity identity={tested.identity} />}
         </div>
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.run}
           </button>
           {busy ? (

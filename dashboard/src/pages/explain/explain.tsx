@@ -71,7 +71,7 @@ function Playground({ start, set, recorded, runAtOnce }: PlaygroundProps) {
   const [chosen, setChosen] = useState(set);
   const [state, setState] = useState<State>({ kind: "idle" });
   const run = async (with_: ChosenSet | undefined) => {
-    if (with_ === undefined) return;
+    if (with_ === undefined || state.kind === "running") return;
     setState({ kind: "running" });
     try {
       const source = await loadSet(with_);
@@ -122,7 +122,12 @@ function Playground({ start, set, recorded, runAtOnce }: PlaygroundProps) {
             }}
           />
           <div class="row">
-            <button type="submit" class="main" disabled={state.kind === "running" || chosen === undefined}>
+            <button
+              type="submit"
+              class="main"
+              aria-disabled={state.kind === "running"}
+              disabled={chosen === undefined}
+            >
               {texts.submit}
             </button>
             {state.kind === "running" && (

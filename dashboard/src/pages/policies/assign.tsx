@@ -2,10 +2,9 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
-import { environmentName } from "../../environment.ts";
 import { messages } from "../../messages/index.ts";
 import { requirements as texts } from "../../messages/requirements.ts";
-import { Dialog, Field, FormFailure, announce } from "../../ui/parts.tsx";
+import { Dialog, Field, FormFailure, NamedEnvironment, announce } from "../../ui/parts.tsx";
 import type { Policy } from "./form.tsx";
 import { Impact } from "./impact.tsx";
 
@@ -76,12 +75,10 @@ export function Assign({ policy, onAssigned, onClose }: AssignProps) {
           )}
         </Field>
         {customer !== "" && <Impact policy={policy} customer={customer} />}
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["customer"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy || customer === ""}>
+          <button type="submit" class="main" aria-disabled={busy} disabled={customer === ""}>
             {texts.assign}
           </button>
           <button type="button" onClick={onClose}>

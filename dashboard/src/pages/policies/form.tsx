@@ -3,10 +3,9 @@ import { call } from "../../api/client.ts";
 import type { Body, Data } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
-import { environmentName } from "../../environment.ts";
 import { messages } from "../../messages/index.ts";
 import { requirements as texts } from "../../messages/requirements.ts";
-import { Dialog, Field, FormFailure } from "../../ui/parts.tsx";
+import { Dialog, Field, FormFailure, NamedEnvironment } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { isConflict } from "../policy-sets/conflict.tsx";
 import { requiredBy, type Conditions } from "./required-by.ts";
@@ -105,12 +104,10 @@ export function PolicyForm({ title, given, save, onClose }: PolicyFormProps) {
         ) : (
           <PolicySetField value={conditions.policy_set ?? ""} failure={failure} />
         )}
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["name", "description", "status", "type", ...CONDITIONS]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {messages.save}
           </button>
           <button type="button" onClick={onClose}>
@@ -268,12 +265,12 @@ function Conflict({ mine, theirs, busy, keepMine, takeTheirs, onClose }: Conflic
           </tbody>
         </table>
       </div>
-      <p />
+      <NamedEnvironment />
       <div class="row">
-        <button type="button" class="danger" disabled={busy} onClick={keepMine}>
+        <button type="button" class="danger" aria-disabled={busy} onClick={keepMine}>
           {texts.keepMine}
         </button>
-        <button type="button" disabled={busy} onClick={takeTheirs}>
+        <button type="button" aria-disabled={busy} onClick={takeTheirs}>
           {texts.takeTheirs}
         </button>
         <button type="button" onClick={onClose}>

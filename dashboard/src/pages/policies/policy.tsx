@@ -6,6 +6,7 @@ import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
 import { requirements as texts } from "../../messages/requirements.ts";
 import { Page } from "../../shell.tsx";
+import { many } from "../../messages/many.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Badge, Empty, Time, announce } from "../../ui/parts.tsx";
 import { PendingPage } from "../../ui/pending-page.tsx";
@@ -13,8 +14,10 @@ import { Table, listQuery, type Column } from "../../ui/table.tsx";
 import { useUrlState } from "../../ui/url-state.ts";
 import { Assign } from "./assign.tsx";
 import { PolicyForm } from "./form.tsx";
+import { ManyCustomers } from "./many/many.tsx";
 import { requiredBy } from "./required-by.ts";
 
+const TABS = ["customers", "many"] as const;
 type Assignee = Item<"/policies/{id}/customers">;
 type Opened = "edit" | "remove" | "assign" | Assignee;
 
@@ -22,9 +25,11 @@ type Opened = "edit" | "remove" | "assign" | Assignee;
 export function Policy({ id }: { readonly id: string }) {
   const url = useUrlState();
   const { answer, failure, reload } = useQuery("/policies/{id}", { params: { id } });
+  const tab = TABS.find((one) => one === url.values["tab"]) ?? "customers";
   const customers = useQuery("/policies/{id}/customers", {
     params: { id },
     query: listQuery(url, ["assigned_at"] as const),
+    off: tab !== "customers",
   });
   const [opened, setOpened] = useState<Opened>();
   const [warnings, setWarnings] = useState<readonly string[]>([]);
@@ -93,15 +98,32 @@ export function Policy({ id }: { readonly id: string }) {
           </dd>
         </dl>
       </div>
-      <h2>{texts.customers}</h2>
-      <Table
-        caption={texts.customers}
-        loaded={customers}
-        url={url}
-        idOf={(customer) => customer.id}
-        empty={<Empty title={texts.noCustomers} />}
-        columns={columnsOf(setOpened)}
-      />
+      <nav class="row card" aria-label={many.tabs.label}>
+        {TABS.map((one) => (
+          <Link
+            key={one}
+            class={one === tab ? "button main" : "button"}
+            href={`/policies/${id}${one === "customers" ? "" : `?tab=${one}`}`}
+            aria-current={one === tab ? "true" : undefined}
+          >
+            {many.tabs[one]}
+          </Link>
+        ))}
+      </nav>
+      <section aria-label={many.tabs[tab]}>
+        {tab === "many" ? (
+          <ManyCustomers policy={policy} />
+        ) : (
+          <Table
+            caption={texts.customers}
+            loaded={customers}
+            url={url}
+            idOf={(customer) => customer.id}
+            empty={<Empty title={texts.noCustomers} />}
+            columns={columnsOf(setOpened)}
+          />
+        )}
+      </section>
       {opened === "edit" && (
         <PolicyForm
           title={texts.edit}

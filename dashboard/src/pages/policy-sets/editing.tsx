@@ -61,7 +61,7 @@ export function Editing({ name, set, active, began, isKept, onDiscarded, onPubli
     [checked, tested],
   );
   const compare = () => {
-    if (before) void comparison.run({ before, after: source });
+    if (before && comparison.state.kind !== "running") void comparison.run({ before, after: source });
   };
   useEffect(() => {
     if (url.values["compare"] === "1") compare();
@@ -103,12 +103,20 @@ export function Editing({ name, set, active, began, isKept, onDiscarded, onPubli
           </button>
           <button
             type="button"
-            disabled={draft.suites.length === 0 || tests.state.kind === "running"}
-            onClick={() => void tests.run({ set: source, suites: draft.suites })}
+            aria-disabled={tests.state.kind === "running"}
+            disabled={draft.suites.length === 0}
+            onClick={() => {
+              if (tests.state.kind !== "running") void tests.run({ set: source, suites: draft.suites });
+            }}
           >
             {texts.run}
           </button>
-          <button type="button" disabled={!before || comparison.state.kind === "running"} onClick={compare}>
+          <button
+            type="button"
+            aria-disabled={comparison.state.kind === "running"}
+            disabled={!before}
+            onClick={compare}
+          >
             {texts.compare}
           </button>
         </div>

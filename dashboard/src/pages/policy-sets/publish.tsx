@@ -5,11 +5,10 @@ import { useAction } from "../../api/use-action.ts";
 import type { Checked, SourceSet } from "../../core/protocol.ts";
 import { useLongTask } from "../../editor/use-core.ts";
 import type { OpenDraft } from "../../editor/use-draft.ts";
-import { environmentName } from "../../environment.ts";
 import { editor as texts } from "../../messages/editor.ts";
 import { messages } from "../../messages/index.ts";
 import { policySets as setTexts } from "../../messages/policy-sets.ts";
-import { Dialog, Field, FormFailure, announce } from "../../ui/parts.tsx";
+import { Dialog, Field, FormFailure, NamedEnvironment, announce } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { Meaning, TextChanges } from "./compare-panel.tsx";
 import { isConflict } from "./conflict.tsx";
@@ -135,12 +134,10 @@ export function Publish({ name, open, compiled, set, active, onPublished, onClos
             )}
           </Field>
         )}
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={[]} />
         <div class="row">
-          <button type="submit" class={obstacle ? "danger" : "main"} disabled={busy}>
+          <button type="submit" class={obstacle ? "danger" : "main"} aria-disabled={busy}>
             {obstacle ? texts.activateAnyway(version) : texts.publish}
           </button>
           <button

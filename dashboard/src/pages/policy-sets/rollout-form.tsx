@@ -3,10 +3,9 @@ import { call } from "../../api/client.ts";
 import type { Body, Data } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
-import { environmentName } from "../../environment.ts";
 import { messages } from "../../messages/index.ts";
 import { rollout as texts } from "../../messages/policy-sets.ts";
-import { Dialog, Field, FormFailure, announce } from "../../ui/parts.tsx";
+import { Dialog, Field, FormFailure, NamedEnvironment, announce } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { isConflict } from "./conflict.tsx";
 
@@ -35,13 +34,15 @@ interface FormProps {
   readonly candidate?: string | undefined;
   readonly onDone: () => void;
   /** The API refused the change because of another one. */
-  readonly onConflict: () => Promise<void>;
+  readonly onConflict: (seen: RolloutData | undefined) => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** Starts a rollout, or changes the terms of the one that runs. */
 export function RolloutForm(props: FormProps) {
-  const { name, activeVersion, running, etag, candidate, onDone, onConflict, onClose } = props;
+  const { name, activeVersion, candidate, onDone, onConflict, onClose } = props;
+  // the page reads the rollout again and again, but the form shows the terms that it was opened with
+  const [{ running, etag }] = useState({ running: props.running, etag: props.etag });
   const versions = useQuery("/policy-sets/{name}/versions", {
     params: { name },
     query: { limit: 100, sort: "published_at", order: "desc" },
@@ -75,7 +76,7 @@ export function RolloutForm(props: FormProps) {
         await call("post", "/policy-sets/{name}/rollout", { params: { name }, body, ifMatch: etag });
       } catch (error) {
         if (!isConflict(error)) throw error;
-        await onConflict();
+        await onConflict(running);
         return;
       }
       announce(running ? texts.changed : texts.started);
@@ -200,15 +201,13 @@ export function RolloutForm(props: FormProps) {
             ))}
           </div>
         )}
-        <p>
-          <strong>{messages.confirmIn(environmentName)}</strong>
-        </p>
+        <NamedEnvironment />
         <FormFailure
           failure={failure}
           fields={["version", "mode", "steps", "percentage", "sticky_by", ...GUARDS.map(([key]) => key)]}
         />
         <div class="row">
-          <button type="submit" class="main" disabled={busy || choices.length === 0}>
+          <button type="submit" class="main" aria-disabled={busy} disabled={choices.length === 0}>
             {running ? messages.save : texts.start}
           </button>
           <button type="button" onClick={onClose}>

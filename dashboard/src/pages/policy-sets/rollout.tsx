@@ -48,16 +48,16 @@ export function Rollout({ name, activeVersion, reload: reloadSet }: RolloutProps
     reload();
     reloadSet();
   };
-  const conflict = async () => {
+  const conflict = async (seen: RolloutData | undefined) => {
     const { data: now } = await call("get", "/policy-sets/{name}/rollout", { params: { name } });
-    setOpened({ changed: shown ? sidesOf(shown.data, now) : sidesOf(now, now) });
+    setOpened({ changed: sidesOf(seen ?? now, now) });
   };
-  const change = async (make: () => Promise<unknown>) => {
+  const change = async (seen: RolloutData, make: () => Promise<unknown>) => {
     try {
       await make();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      await conflict();
+      await conflict(seen);
       return;
     }
     reload();
@@ -109,16 +109,11 @@ export function Rollout({ name, activeVersion, reload: reloadSet }: RolloutProps
         />
       )}
       {opened === "promote" && running && (
-        <Confirm
-          title={texts.promote}
-          text={texts.promoteText(running.candidate.version)}
-          action={texts.promote}
-          onConfirm={() =>
-            change(async () => {
-              await call("post", "/policy-sets/{name}/rollout/promote", { params: { name }, ifMatch: etag });
-              announce(texts.promoted);
-            })
-          }
+        <Promote
+          name={name}
+          running={running}
+          etag={etag}
+          change={change}
           onClose={() => {
             setOpened((now) => (now === "promote" ? undefined : now));
           }}
@@ -231,7 +226,13 @@ interface MoveProps {
   readonly name: string;
   readonly running: RolloutData;
   readonly etag: string | null;
-  readonly change: (make: () => Promise<unknown>) => Promise<void>;
+  readonly change: (seen: RolloutData, make: () => Promise<unknown>) => Promise<void>;
+}
+
+/** The page reads the rollout again and again. A dialog is about the one that it was opened for. */
+function useOpenedFor({ running, etag }: Pick<MoveProps, "running" | "etag">) {
+  const [opened] = useState({ running, etag });
+  return opened;
 }
 
 /** Moves the part of the callers, without the rest of the terms. */
@@ -241,7 +242,7 @@ function Move({ name, running, etag, change }: MoveProps) {
   const { candidate, mode, sticky_by, guard } = running;
   const apply = () =>
     run(() =>
-      change(async () => {
+      change(running, async () => {
         const body = { version: candidate.version, mode, sticky_by, guard, percentage: value };
         await call("post", "/policy-sets/{name}/rollout", { params: { name }, body, ifMatch: etag });
         announce(texts.changed);
@@ -257,15 +258,34 @@ function Move({ name, running, etag, change }: MoveProps) {
     >
       <Percentage value={value} label={texts.move} onInput={setValue} />
       <FormFailure failure={failure} fields={[]} />
-      <button type="submit" disabled={busy || value === running.percentage}>
+      <button type="submit" aria-disabled={busy} disabled={value === running.percentage}>
         {texts.apply(value)}
       </button>
     </form>
   );
 }
 
+function Promote({ name, change, onClose, ...now }: MoveProps & { readonly onClose: () => void }) {
+  const { running, etag } = useOpenedFor(now);
+  return (
+    <Confirm
+      title={texts.promote}
+      text={texts.promoteText(running.candidate.version)}
+      action={texts.promote}
+      onConfirm={() =>
+        change(running, async () => {
+          await call("post", "/policy-sets/{name}/rollout/promote", { params: { name }, ifMatch: etag });
+          announce(texts.promoted);
+        })
+      }
+      onClose={onClose}
+    />
+  );
+}
+
 /** Ends a rollout, with the reason that people read later. */
-function Abort({ name, running, etag, change, onClose }: MoveProps & { readonly onClose: () => void }) {
+function Abort({ name, change, onClose, ...now }: MoveProps & { readonly onClose: () => void }) {
+  const { running, etag } = useOpenedFor(now);
   const [reason, setReason] = useState("");
   return (
     <Confirm
@@ -274,7 +294,7 @@ function Abort({ name, running, etag, change, onClose }: MoveProps & { readonly 
       action={texts.abort}
       danger
       onConfirm={() =>
-        change(async () => {
+        change(running, async () => {
           const body = reason.trim() === "" ? {} : { detail: reason.trim() };
           await call("post", "/policy-sets/{name}/rollout/abort", { params: { name }, body, ifMatch: etag });
           announce(texts.aborted);

@@ -48,7 +48,7 @@ export function Account() {
           {(given) => <input {...given} type="password" autocomplete="new-password" required />}
         </Field>
         <FormFailure failure={failure} fields={["current_password", "new_password"]} />
-        <button type="submit" class="main" disabled={busy}>
+        <button type="submit" class="main" aria-disabled={busy}>
           {texts.change}
         </button>
       </form>

@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
+import { changeAsShown } from "../../api/as-shown.ts";
 import { call, session } from "../../api/client.ts";
 import type { Item } from "../../api/types.ts";
 import { useAction } from "../../api/use-action.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
 import { Confirm, ShownOnce } from "../../ui/confirm.tsx";
-import { Badge, Dialog, Empty, Field, FormFailure, Time } from "../../ui/parts.tsx";
+import { Badge, Dialog, Empty, Field, FormFailure, NamedEnvironment, Time } from "../../ui/parts.tsx";
 import { readForm } from "../../ui/read-form.ts";
 import { Table, listQuery, type Column } from "../../ui/table.tsx";
 import { useUrlState } from "../../ui/url-state.ts";
@@ -71,7 +72,7 @@ export function Team() {
         />
       )}
       {opened?.kind === "role" && (
-        <ChangeRole member={opened.member} onChanged={loaded.reload} onClose={close} />
+        <ChangeRole member={opened.member} reload={loaded.reload} onClose={close} />
       )}
       {opened?.kind === "new link" && (
         <Confirm
@@ -94,8 +95,12 @@ export function Team() {
           action={texts.remove}
           danger
           done={texts.removed}
+          based={basedOn(opened.member, loaded.reload)}
           onConfirm={async () => {
-            await call("delete", "/dashboard/users/{id}", { params: { id: opened.member.id } });
+            const { id } = opened.member;
+            await asShown(opened.member, (ifMatch) =>
+              call("delete", "/dashboard/users/{id}", { params: { id }, ifMatch }),
+            );
             loaded.reload();
           }}
           onClose={close}
@@ -203,9 +208,10 @@ function Invite({ onInvited, onClose }: InviteProps) {
             </select>
           )}
         </Field>
+        <NamedEnvironment />
         <FormFailure failure={failure} fields={["email", "name", "role"]} />
         <div class="row">
-          <button type="submit" class="main" disabled={busy}>
+          <button type="submit" class="main" aria-disabled={busy}>
             {texts.invite}
           </button>
           <button type="button" onClick={onClose}>
@@ -217,13 +223,22 @@ function Invite({ onInvited, onClose }: InviteProps) {
   );
 }
 
+const read = ({ id }: Member) => call("get", "/dashboard/users/{id}", { params: { id } });
+const asShown = <R,>(member: Member, change: (etag: string | null) => Promise<R>) =>
+  changeAsShown(member, ["last_sign_in_at"], () => read(member), change);
+const basedOn = (member: Member, reload: () => void) => ({
+  on: member,
+  reread: async () => (await read(member)).data,
+  reload,
+});
+
 interface ChangeRoleProps {
   readonly member: Member;
-  readonly onChanged: () => void;
+  readonly reload: () => void;
   readonly onClose: () => void;
 }
 
-function ChangeRole({ member, onChanged, onClose }: ChangeRoleProps) {
+function ChangeRole({ member, reload, onClose }: ChangeRoleProps) {
   const [role, setRole] = useState<Role>(member.role);
   return (
     <Confirm
@@ -231,9 +246,13 @@ function ChangeRole({ member, onChanged, onClose }: ChangeRoleProps) {
       text={texts.changeRoleText}
       action={texts.changeRole}
       done={texts.roleChanged}
+      based={basedOn(member, reload)}
       onConfirm={async () => {
-        await call("put", "/dashboard/users/{id}", { params: { id: member.id }, body: { role } });
-        onChanged();
+        const { id } = member;
+        await asShown(member, (ifMatch) =>
+          call("put", "/dashboard/users/{id}", { params: { id }, body: { role }, ifMatch }),
+        );
+        reload();
       }}
       onClose={onClose}
     >

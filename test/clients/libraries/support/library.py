@@ -15,7 +15,9 @@ import httpx
 from gatehouse_access import (
     AsyncGatehouse,
     AsyncTokenVerifier,
+    AuthenticationError,
     ConfigurationError,
+    CursorExpiredError,
     DeadlineExceededError,
     Gatehouse,
     GatehouseError,
@@ -32,6 +34,8 @@ from gatehouse_access import (
 from gatehouse_access._identity import Refusal, token_of
 from gatehouse_access._keys import KeyCache
 from gatehouse_access._request import Settings
+from gatehouse_access._response import retry_after_of
+from gatehouse_access.testing import FakeGatehouse
 
 issuer, good, other_audience = sys.argv[1:]
 passed = []
@@ -57,6 +61,10 @@ def answering(answer, **options):
 
 def of(data):
     return lambda request: httpx.Response(200, json={"success": True, "data": data})
+
+
+def refused(code):
+    return {"success": False, "error": {"code": code, "message": "m", "details": {}}, "meta": {"request_id": "req_1"}}
 
 
 def failing(request):
@@ -229,6 +237,153 @@ def secrets_are_not_shown():
         Settings("https://x.example", {"authorization": "secret"}, 1, 1, 1),
     ]
     assert "secret" not in repr(shown)
+
+
+@check
+def secrets_of_webhooks():
+    for wrong in ([], [""], ["good", "\ud800"], [None], None, [7], 7):
+        raises(ConfigurationError, verify_webhook, body="", headers={}, secrets=wrong)
+
+
+@check
+def retry_after():
+    now = 1772366400.0  # 2026-03-01T12:00:00Z
+    known = {
+        "0": 0.0,
+        "7": 7.0,
+        "1000000000": 1e9,
+        "Sun, 01 Mar 2026 12:00:30 GMT": 30.0,
+        "Sunday, 01-Mar-26 12:00:30 GMT": 30.0,
+        "Sun Mar  1 12:00:30 2026": 30.0,
+        "Sun, 01 Mar 2026 11:00:00 GMT": 0.0,
+    }
+    assert {header: retry_after_of(header, now) for header in known} == known
+    for wrong in ("-5", "1e9", "5.5", "soon", "", "Fri, 99 Dec 2026 23:59:59 GMT"):
+        assert retry_after_of(wrong, now) is None, wrong
+
+
+@check
+def a_consumer_that_crashes():
+    """It begins at the cursor that it stored, and gets again what it had not handled."""
+    fake = FakeGatehouse()
+    ids = [fake.add_event("policy.violated", {"reason": "x"}) for _ in range(7)]
+    handled, stored = [], []
+
+    def consume(crashes):
+        query = {"limit": 3, **({"after": stored[-1]} if stored else {})}
+        with fake.client().events.follow(query) as batches:
+            for batch in batches:
+                if crashes and stored:
+                    raise RuntimeError("crash")
+                handled.extend(event["id"] for event in batch.events)
+                stored.append(batch.cursor)
+                if len(handled) >= len(ids):
+                    return
+
+    raises(RuntimeError, consume, True)
+    assert handled == ids[:3]
+    consume(False)
+    assert handled == ids
+
+
+@check
+def the_feed_goes_on_after_an_error():
+    fake = FakeGatehouse()
+    stream = fake.client().events.follow(poll=0.0)
+    next(stream)
+    fake.expire_events()
+    raises(CursorExpiredError, next, stream)
+    keys = iter([401, 401, 200])
+
+    def answer(request):
+        return fake.handle(request) if next(keys) == 200 else httpx.Response(401, json=refused("API_KEY_EXPIRED"))
+
+    identifier = fake.add_event("policy.violated")
+    stream = answering(answer).events.follow(poll=0.0)
+    raises(AuthenticationError, next, stream)
+    raises(AuthenticationError, next, stream)
+    assert [event["id"] for event in next(stream).events] == [identifier]
+
+
+@check
+def the_feed_ends_from_another_thread():
+    fake = FakeGatehouse()
+    waiting = threading.Event()
+
+    def answer(request):
+        waiting.set()
+        return httpx.Response(503, headers={"retry-after": "3000"})
+
+    for transport, first in ((fake.handle, 1), (answer, 0)):
+        client = httpx.Client(transport=httpx.MockTransport(transport))
+        gatehouse = Gatehouse(api_key="gh_test_1", environment="sandbox", http_client=client)
+        stream = gatehouse.events.follow(poll=3000.0)
+        found = []
+        consumer = threading.Thread(target=lambda: found.extend(stream), daemon=True)
+        consumer.start()
+        if first == 0:
+            assert waiting.wait(60)
+        else:
+            while not found:
+                consumer.join(0.01)
+        stream.close()
+        consumer.join(60)
+        assert not consumer.is_alive() and len(found) == first
+        # it stays closed
+        assert list(stream) == []
+
+
+@check
+def the_feed_ends_with_its_task():
+    async def main():
+        asked = asyncio.Event()
+
+        async def hang(request):
+            asked.set()
+            await asyncio.sleep(3000)
+
+        async def busy(request):
+            asked.set()
+            return httpx.Response(503, headers={"retry-after": "3000"})
+
+        for answer in (hang, busy):
+            asked.clear()
+            client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+            gatehouse = AsyncGatehouse(
+                api_key="gh_test_1", environment="sandbox", http_client=client, timeout=4000, attempt_timeout=4000
+            )
+            stream = gatehouse.events.follow()
+            consumer = asyncio.ensure_future(stream.__anext__())
+            await asked.wait()
+            consumer.cancel()
+            try:
+                await consumer
+            except asyncio.CancelledError:
+                pass
+            else:
+                raise AssertionError("it went on")
+        # of the one that waits, by itself
+        async with gatehouse.events.follow() as stream:
+            asked.clear()
+            consumer = asyncio.ensure_future(stream.__anext__())
+            await asked.wait()
+            while gatehouse.last_response is None:
+                await asyncio.sleep(0)
+            await stream.aclose()
+            try:
+                await consumer
+            except StopAsyncIteration:
+                pass
+            else:
+                raise AssertionError("it went on")
+        async with FakeGatehouse().async_client().events.follow(poll=3000.0) as stream:
+            found = []
+            async for batch in stream:
+                found.append(batch)
+                await stream.aclose()
+            assert len(found) == 1
+
+    asyncio.run(main())
 
 
 print(json.dumps(passed))

@@ -1,5 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { execFile } from "node:child_process";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,22 +8,6 @@ import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 const RUNNER = fileURLToPath(new URL("../../../../clients/cases/run.mjs", import.meta.url));
-
-/** A program that runs JavaScript, and its version. */
-export interface NodeRuntime {
-  readonly program: string;
-  readonly version: string;
-}
-
-/** This Node.js, and another one of the machine. */
-export const NODE_RUNTIMES: readonly NodeRuntime[] = [
-  process.execPath,
-  "/usr/bin/node",
-  "/usr/local/bin/node",
-]
-  .filter((program) => existsSync(program))
-  .map((program) => ({ program, version: execFileSync(program, ["--version"]).toString().trim().slice(1) }))
-  .filter(({ version }, index, all) => all.findIndex((one) => one.version === version) === index);
 
 /** An archive of the library, as `npm publish` would send it. */
 export async function packNodeClient(): Promise<string> {

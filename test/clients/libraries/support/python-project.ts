@@ -5,12 +5,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { installPythonPackages } from "../../support/python-packages.ts";
+import type { PythonRuntime } from "./python-runtimes.ts";
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL("../../../../clients/python/", import.meta.url));
 
 /** A folder for `PYTHONPATH` with packages of a list beside this file. */
-export function pythonPackages(name: "client" | "typing" | "middleware"): Promise<string> {
+export function pythonPackages(
+  name: "client" | "typing" | "middleware" | "crypto" | "trio" | PythonRuntime["requirements"],
+): Promise<string> {
   const requirements = fileURLToPath(new URL(`${name}-requirements.txt`, import.meta.url));
   return installPythonPackages(`python-${name}`, requirements);
 }
@@ -21,8 +24,8 @@ export function pythonEnvironment(...folders: readonly string[]): NodeJS.Process
   return { PATH, HOME, PYTHONPATH: folders.join(":"), PYTHONDONTWRITEBYTECODE: "1" };
 }
 
-/** Builds the wheel and installs it. @returns the folder in which it and what it needs are */
-export async function pythonProject(): Promise<readonly string[]> {
+/** Builds the wheel and installs it. @returns the folder in which it is, and that with what it needs */
+export async function pythonProject(): Promise<readonly [site: string, packages: string]> {
   const packages = await pythonPackages("client");
   const folder = await temporaryDirectory();
   await cp(SOURCE, join(folder, "source"), {

@@ -5,14 +5,15 @@ import json
 
 import httpx
 
-from gatehouse_access import ERROR_CODES, Gatehouse, Pager
+from gatehouse_access import ERROR_CODES, EventStream, Gatehouse, Pager
 
 seen = []
 
 
 def answer(request):
     seen.append([request.method, request.url.path])
-    return httpx.Response(200, json={"success": True, "data": [], "meta": {"request_id": "req_1"}})
+    data = {"events": [], "cursor": "c"} if request.url.path == "/v1/events" else []
+    return httpx.Response(200, json={"success": True, "data": data, "meta": {"request_id": "req_1"}})
 
 
 client = Gatehouse(
@@ -31,4 +32,6 @@ for name, resource in vars(client).items():
         result = method(*({} if one.name == "body" else "x" for one in required))
         if isinstance(result, Pager):
             result.page()
+        elif isinstance(result, EventStream):
+            next(result)
 print(json.dumps({"routes": seen, "codes": ERROR_CODES}))

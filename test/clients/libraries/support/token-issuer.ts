@@ -1,3 +1,4 @@
+import { KeyObject, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from "jose";
@@ -12,6 +13,10 @@ export interface TokenIssuer {
   /** Publishes another key and signs with it from now on. */
   rotate(): Promise<void>;
   token(claims?: JWTPayload, header?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Signs any text as if it were the header or the payload of a token, which are given before they are encoded. */
+  sign(header: string, payload: string): string;
+  /** The published key. */
+  publicKey(): KeyObject;
   close(): Promise<void>;
 }
 
@@ -19,7 +24,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
   let asked = 0;
   let made = 0;
   let kid = "";
-  let pair = await generateKeyPair("ES256");
+  let pair = await generateKeyPair("ES256", { extractable: true });
   let keys: object[] = [];
   const server = createServer((_request, response) => {
     asked += 1;
@@ -33,7 +38,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
     asked: () => asked,
     available: true,
     async rotate() {
-      pair = await generateKeyPair("ES256");
+      pair = await generateKeyPair("ES256", { extractable: true });
       made += 1;
       kid = `key-${made}`;
       keys = [{ ...(await exportJWK(pair.publicKey)), kid, alg: "ES256", use: "sig" }];
@@ -47,6 +52,12 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
         .setIssuedAt(claims.iat)
         .setExpirationTime(claims.exp ?? "5m")
         .sign(pair.privateKey),
+    sign(header, payload) {
+      const signed = [header, payload].map((part) => Buffer.from(part).toString("base64url")).join(".");
+      const key = { key: KeyObject.from(pair.privateKey), dsaEncoding: "ieee-p1363" } as const;
+      return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+    },
+    publicKey: () => KeyObject.from(pair.publicKey),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

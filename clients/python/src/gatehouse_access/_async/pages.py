@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, AsyncIterator, Generic, Mapping, Optional, Sequence, TypeVar, cast
 
+from .._request import unreadable
 from .transport import AsyncTransport
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class AsyncPager(Generic[T]):
 
     async def read(self, query: Mapping[str, object]) -> AsyncPage[T]:
         answer = await self._transport.request("GET", self._path, query=query, options=self._options)
+        if not isinstance(answer.data, list):
+            raise unreadable(answer.response)
         data = cast("Sequence[T]", answer.data)
         size = len(data)
         pagination: Pagination = answer.pagination or {

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Iterator, Generic, Mapping, Optional, Sequence, TypeVar, cast
 
+from .._request import unreadable
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Pager(Generic[T]):
 
     def read(self, query: Mapping[str, object]) -> Page[T]:
         answer = self._transport.request("GET", self._path, query=query, options=self._options)
+        if not isinstance(answer.data, list):
+            raise unreadable(answer.response)
         data = cast("Sequence[T]", answer.data)
         size = len(data)
         pagination: Pagination = answer.pagination or {

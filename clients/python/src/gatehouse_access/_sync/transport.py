@@ -8,7 +8,18 @@ import httpx
 
 from .._checks import check_number
 from .._limit import TimeLimit
-from .._request import Answer, Received, Settings, content_of, delay_of, headers_of, is_transient, query_of, read
+from .._request import (
+    MAX_BODY_BYTES,
+    Answer,
+    Received,
+    Settings,
+    content_of,
+    delay_of,
+    headers_of,
+    is_transient,
+    query_of,
+    read,
+)
 from ..errors import DeadlineExceededError, GatehouseError, NetworkError
 
 if TYPE_CHECKING:
@@ -79,7 +90,7 @@ class Transport:
                 failure = NetworkError(f"{method} {path}: no response")
                 failure.__cause__ = error
             else:
-                answer, told, response = read(received, attempt + 1)
+                answer, told, response = read(received, attempt + 1, if_none_match)
                 self.last_response = response
                 if "on_response" in options:
                     options["on_response"](response)
@@ -118,9 +129,14 @@ class Transport:
                 timeout=limit,
                 follow_redirects=False,
             ) as response:
+                size = 0
                 for chunk in response.iter_bytes():
                     chunks.append(chunk)
                     total.check()
+                    size += len(chunk)
+                    if size > MAX_BODY_BYTES:
+                        # not one of the API, and it would be as long the next time
+                        return Received(response.status_code, response.headers, b"")
         return Received(response.status_code, response.headers, b"".join(chunks))
 
     def close(self) -> None:

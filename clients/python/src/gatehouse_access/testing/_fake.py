@@ -23,8 +23,8 @@ _ROUTES = [
 class FakeGatehouse:
     """A control plane in memory, for tests of what uses this library.
 
-    It has customers, users, policies and their assignment, sessions, webhooks (which are not delivered) and API keys, with
-    paging, ETags, idempotency keys and errors as the real one has them. It has no scopes and no rate limits.
+    It has customers, users, policies and their assignment, sessions, webhooks (which are not delivered), API keys and the feed
+    of events, with paging, ETags, idempotency keys and errors as the real one has them. It has no scopes and no rate limits.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -67,6 +67,21 @@ class FakeGatehouse:
         )
         return str(row["id"])
 
+    def add_event(
+        self,
+        kind: str,
+        data: Optional[Members] = None,
+        *,
+        customer_id: Optional[str] = None,
+        user_id: Optional[str] = None,
+    ) -> str:
+        """Adds an event to the feed, beside those of changes (a sign-in, a violation), and returns its id."""
+        return self._handlers.feed.add(kind, data or {}, customer_id, user_id)
+
+    def expire_events(self) -> None:
+        """Forgets all events: cursors from before are answered with 410 ``CURSOR_EXPIRED``."""
+        self._handlers.feed.expire()
+
     def handle(self, request: httpx.Request) -> httpx.Response:
         """Answers a request, as ``httpx.MockTransport`` asks."""
         try:
@@ -93,7 +108,8 @@ class FakeGatehouse:
                 raise Refused("IDEMPOTENCY_KEY_REUSED")
             return httpx.Response(status, content=answer)
         ids = [unquote(part) for part in found.groups()]
-        asking = Request(ids, _read_body(content, operation.get("body")), request.headers.get("if-match"))
+        body = _read_body(content, operation.get("body"))
+        asking = Request(ids, body, request.headers.get("if-match"), query)
         result = self._operations[name](asking)
         headers: dict[str, str] = {}
         status = 200

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
+from ._events import FakeFeed
 from ._store import MAPS, Members, Refused, Row, Table, merged, new_id
 from ._validate import DATA, problems_of
 
@@ -24,6 +25,7 @@ class Request:
     ids: Sequence[str]
     body: Members
     if_match: Optional[str]
+    query: Mapping[str, str]
 
     def matched(self, row: Row) -> Row:
         """Refuses the request, unless the row is the one that the caller has seen."""
@@ -56,23 +58,24 @@ class Handlers:
         self.sessions = Table("SESSION_NOT_FOUND", clock)
         self.webhooks = Table("WEBHOOK_NOT_FOUND", clock)
         self.api_keys = Table("API_KEY_NOT_FOUND", clock)
+        self.feed = FakeFeed(clock)
         #: By customer, the policies and when each was assigned.
         self.assigned: dict[str, dict[str, str]] = {}
 
     def operations(self) -> Mapping[str, Callable[[Request], Result]]:
         found: dict[str, Callable[[Request], Result]] = {
             "createCustomer": self._create_customer,
-            "updateCustomer": lambda request: self._change(self.customers, request, False, self._check_customer),
-            "patchCustomer": lambda request: self._change(self.customers, request, True, self._check_customer),
+            "updateCustomer": lambda request: self._change_customer(request, False),
+            "patchCustomer": lambda request: self._change_customer(request, True),
             "deleteCustomer": self._delete_customer,
             "listUsersOfCustomer": self._list_users_of_customer,
             "createUser": self._create_user,
-            "updateUser": lambda request: self._change(self.users, request, False, self._check_user),
-            "patchUser": lambda request: self._change(self.users, request, True, self._check_user),
+            "updateUser": lambda request: self._change_user(request, False),
+            "patchUser": lambda request: self._change_user(request, True),
             "deleteUser": self._delete_user,
             "createPolicy": lambda request: One(self.policies.insert({"id": new_id("pol"), **request.body}), 201),
-            "updatePolicy": lambda request: self._change(self.policies, request, False, self._check_policy),
-            "patchPolicy": lambda request: self._change(self.policies, request, True, self._check_policy),
+            "updatePolicy": lambda request: self._change_policy(request, False),
+            "patchPolicy": lambda request: self._change_policy(request, True),
             "deletePolicy": self._delete_policy,
             "listCustomerPolicies": lambda request: self._assigned_to(self.customers.get(request.ids[0])["id"]),
             "assignPolicies": self._assign_policies,
@@ -90,6 +93,7 @@ class Handlers:
             "patchApiKey": lambda request: self._change(self.api_keys, request, True),
             "rollApiKey": self._roll_api_key,
             "revokeApiKey": self._revoke_api_key,
+            "getEventFeed": lambda request: Plain(self.feed.read(request.query)),
         }
         tables = {
             "Customer": self.customers,
@@ -110,6 +114,20 @@ class Handlers:
             if row[member] == value and row["status"] == "active":
                 ended: Members = {"status": "ended", "end_reason": reason, "ended_at": self.sessions.now()}
                 self.sessions.change(row, ended)
+                self._announce_end(row, reason)
+
+    def _announce_end(self, row: Row, reason: str) -> None:
+        is_erased = reason in ("user_deleted", "customer_deleted")
+        user = self.users.rows.get(row["user_id"])
+        email = None if is_erased or user is None else user["email"]
+        about = {"id": row["user_id"], "customer_id": row["customer_id"]}
+        where = {name: "" if is_erased else row[name] for name in ("ip_address", "user_agent")}
+        data: Members = {
+            "user": about if email is None else {**about, "email": email},
+            "session": {"id": row["id"], **where},
+            "reason": reason,
+        }
+        self.feed.add("session.revoked", data, row["customer_id"], row["user_id"])
 
     def _change(
         self,
@@ -117,6 +135,7 @@ class Handlers:
         request: Request,
         is_patch: bool,
         check: Callable[[Row, Members], None] = lambda row, members: None,
+        after: Callable[[Row, Sequence[str]], None] = lambda row, changed: None,
     ) -> One:
         """PUT and PATCH: they differ in the members with free names."""
         row = request.matched(table.get(request.ids[0]))
@@ -125,12 +144,16 @@ class Handlers:
             for name, value in request.body.items()
         }
         check(row, members)
-        table.change(row, members)
+        changed = table.change(row, members)
+        if changed:
+            after(row, changed)
         return One(row)
 
-    def _delete(self, table: Table, request: Request) -> Plain:
+    def _delete(
+        self, table: Table, request: Request, before: Callable[[Row], None] = lambda row: None
+    ) -> Plain:
         (identifier,) = request.ids
-        request.matched(table.get(identifier))
+        before(request.matched(table.get(identifier)))
         del table.rows[identifier]
         return Plain({"id": identifier, "deleted": True})
 
@@ -143,7 +166,11 @@ class Handlers:
         wanted = wanted + [row["id"] for row in self.policies.rows.values() if row["assign_to_new_customers"]]
         row = self.customers.insert({"id": new_id("cus"), "metadata": {}, "role_mapping": {}, **fields})
         self.assigned[row["id"]] = {policy: self.customers.now() for policy in wanted}
+        self.feed.add("customer.created", {"customer": _shown(row, "id", "name", "status")}, row["id"])
         return One(row, 201)
+
+    def _change_customer(self, request: Request, is_patch: bool) -> One:
+        return self._change(self.customers, request, is_patch, self._check_customer, self._customer_changed)
 
     def _check_customer(self, row: Row, members: Members) -> None:
         before, after = row["status"], members.get("status", row["status"])
@@ -151,11 +178,27 @@ class Handlers:
             raise Refused("INVALID_TRANSITION", {"from": before, "to": after})
         if members.get("external_id") is not None:
             self.customers.require_free({"external_id": members["external_id"]}, row)
-        if after != "active":
-            self.end_sessions("customer_id", row["id"], f"customer_{after}")
+
+    def _customer_changed(self, row: Row, changed: Sequence[str]) -> None:
+        customer = _shown(row, "id", "name", "status")
+        self.feed.add("customer.updated", {"customer": customer, "detail": ", ".join(changed)}, row["id"])
+        if "status" not in changed:
+            return
+        if row["status"] == "suspended":
+            self.feed.add("customer.suspended", {"customer": customer}, row["id"])
+        if row["status"] != "active":
+            self.end_sessions("customer_id", row["id"], f"customer_{row['status']}")
 
     def _delete_customer(self, request: Request) -> Plain:
-        deleted = self._delete(self.customers, request)
+        def announce(row: Row) -> None:
+            for key in self.api_keys.rows.values():
+                if key["customer_id"] == row["id"]:
+                    self._revoke(key)
+            customer = {**_shown(row, "id", "name"), "status": "deleted"}
+            self.feed.add("customer.updated", {"customer": customer, "detail": "deleted"}, row["id"])
+            self.end_sessions("customer_id", row["id"], "customer_deleted")
+
+        deleted = self._delete(self.customers, request, announce)
         for table in (self.users, self.sessions, self.webhooks, self.api_keys):
             table.remove("customer_id", request.ids[0])
         self.assigned.pop(request.ids[0], None)
@@ -187,16 +230,33 @@ class Handlers:
         )
         return One(row, 201)
 
-    def _check_user(self, row: Row, members: Members) -> None:
-        if members.get("status") == "suspended":
+    def _change_user(self, request: Request, is_patch: bool) -> One:
+        return self._change(self.users, request, is_patch, self._check_user, self._user_changed)
+
+    def _user_changed(self, row: Row, changed: Sequence[str]) -> None:
+        if row["status"] == "suspended":
             self.end_sessions("user_id", row["id"], "user_suspended")
+
+    def _check_user(self, row: Row, members: Members) -> None:
         if "attributes" in members:
             row.data["effective_attributes"] = members["attributes"]
 
     def _delete_user(self, request: Request) -> Plain:
-        deleted = self._delete(self.users, request)
+        def announce(row: Row) -> None:
+            self.end_sessions("user_id", row["id"], "user_deleted")
+            user = {"id": row["id"], "customer_id": row["customer_id"]}
+            self.feed.add("user.deleted", {"user": user}, row["customer_id"], row["id"])
+
+        deleted = self._delete(self.users, request, announce)
         self.sessions.remove("user_id", request.ids[0])
         return deleted
+
+    def _change_policy(self, request: Request, is_patch: bool) -> One:
+        return self._change(self.policies, request, is_patch, self._check_policy, self._policy_changed)
+
+    def _policy_changed(self, row: Row, changed: Sequence[str]) -> None:
+        data = {"policy": _shown(row, "id", "name", "type"), "detail": ", ".join(changed)}
+        self.feed.add("policy.updated", data)
 
     def _check_policy(self, row: Row, members: Members) -> None:
         if members.get("type", row["type"]) != row["type"]:
@@ -208,10 +268,13 @@ class Handlers:
                 raise Refused("VALIDATION_FAILED", {"fields": problems})
 
     def _delete_policy(self, request: Request) -> Plain:
-        deleted = self._delete(self.policies, request)
-        for found in self.assigned.values():
-            found.pop(request.ids[0], None)
-        return deleted
+        def check(row: Row) -> None:
+            customers = sum(row["id"] in found for found in self.assigned.values())
+            if customers > 0:
+                raise Refused("CONFLICT", {"policy_id": row["id"], "customers": customers})
+            self._policy_changed(row, ["deleted"])
+
+        return self._delete(self.policies, request, check)
 
     def _require_policies(self, ids: Sequence[str]) -> None:
         """In a body, what is not there is a field that is not valid."""
@@ -285,7 +348,7 @@ class Handlers:
             disabled = body["enabled"] is False
             body["disabled_reason"] = "requested" if disabled else None
             body["disabled_at"] = self.webhooks.now() if disabled else None
-        return self._change(self.webhooks, Request(request.ids, body, request.if_match), is_patch)
+        return self._change(self.webhooks, replace(request, body=body), is_patch)
 
     def _rotate_webhook_secret(self, request: Request) -> One:
         row = self.webhooks.get(request.ids[0])
@@ -320,7 +383,11 @@ class Handlers:
                 "rolled_to": None,
             }
         )
+        self._announce_key("api_key.created", row)
         return One(row, 201, {"key": key})
+
+    def _announce_key(self, kind: str, row: Row) -> None:
+        self.feed.add(kind, {"api_key": _shown(row, "id", "name", "scope")}, row["customer_id"])
 
     def _roll_api_key(self, request: Request) -> One:
         row = request.matched(self.api_keys.get(request.ids[0]))
@@ -342,6 +409,12 @@ class Handlers:
     def _revoke(self, row: Row) -> None:
         if row["status"] == "active":
             self.api_keys.change(row, {"status": "revoked", "revoked_at": self.api_keys.now()})
+            self._announce_key("api_key.revoked", row)
+
+
+def _shown(row: Row, *names: str) -> Members:
+    """The members of a resource that its events have."""
+    return {name: row[name] for name in names}
 
 
 def _lister(table: Table) -> Callable[[Request], Result]:

@@ -48,6 +48,12 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_0{''.join(secrets.choice(_ALPHABET) for _ in range(25))}"
 
 
+def now_of(clock: Callable[[], float], seconds: float = 0.0) -> str:
+    """The time of a clock, and so many seconds later."""
+    moment = datetime.fromtimestamp(clock(), timezone.utc) + timedelta(seconds=seconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Table:
     """The rows of one kind."""
 
@@ -58,8 +64,7 @@ class Table:
         self._made = 0
 
     def now(self, seconds: float = 0.0) -> str:
-        moment = datetime.fromtimestamp(self._clock(), timezone.utc) + timedelta(seconds=seconds)
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return now_of(self._clock, seconds)
 
     def insert(self, data: Members) -> Row:
         self._made += 1
@@ -74,11 +79,13 @@ class Table:
             raise Refused(self._not_found)
         return row
 
-    def change(self, row: Row, members: Members) -> None:
-        """Changes what differs; the revision tells whether anything did."""
-        if any(row[name] != value for name, value in members.items()):
+    def change(self, row: Row, members: Members) -> list[str]:
+        """Changes what differs, and returns its names; the revision tells whether anything did."""
+        changed = sorted(name for name, value in members.items() if row[name] != value)
+        if changed:
             row.data.update(members, updated_at=self.now())
             row.revision += 1
+        return changed
 
     def remove(self, member: str, value: str) -> None:
         self.rows = {identifier: row for identifier, row in self.rows.items() if row[member] != value}

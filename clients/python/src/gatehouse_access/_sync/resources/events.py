@@ -4,11 +4,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Optional
 
 from ..._path import path
+from ..follow import EventStream
 from ..transport import Transport
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ..._follow import FollowOptions
     from ..._options import CallOptions
     from ...api import EventFeed, GetEventFeedQuery
 
@@ -25,3 +27,16 @@ class Events:
         """Follow events: what came after a cursor."""
         answer: EventFeed = self._transport.data("GET", path("/events"), query=query, options=options)
         return answer
+
+    def follow(
+        self, query: Optional[GetEventFeedQuery] = None, **options: Unpack[FollowOptions]
+    ) -> EventStream:
+        """Every event from a cursor on, without an end.
+
+        Begins with the oldest event, or ``after`` a stored cursor, or with what comes after now (``latest``). Each batch has the
+        cursor to store once its events are handled: after a crash, begin there, and no event is missed.
+
+        Lost connections, 429 and 5xx are retried as long as they last. Any other error is raised: ``CursorExpiredError`` if
+        events after the cursor may be missing.
+        """
+        return EventStream(self._transport, query, options)
