@@ -15,7 +15,12 @@ declare const app: import("express").Express;
 declare const request: { readonly url: string; readonly headers: Record<string, string> };
 declare const session: { readonly state: string };
 declare const rawBody: Buffer;
+declare const signIn: import("gatehouse-access").SignIn;
+declare const load: () => Promise<string | undefined>;
+declare const handle: (event: object) => Promise<void>;
+declare const save: (cursor: string) => Promise<void>;
 declare const id: string;
+declare const customerId: string;
 declare const customer_id: string;
 declare const token: string;
 declare const newSecret: string;
@@ -87,6 +92,12 @@ from gatehouse_access import (
     AsyncTokenVerifier, Gatehouse, SignIn, TokenVerifier, verify_webhook,
 )
 gatehouse = Gatehouse(api_key="", environment="sandbox")
+sign_in = SignIn(gatehouse)
+application: Any = ...
+body = b""
+def load() -> "str | None": ...
+def handle(event: object) -> None: ...
+def save(cursor: str) -> None: ...
 request: Any = ...
 session: "dict[str, str]" = {}
 app: Any = ...
