@@ -25,13 +25,13 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gat
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
 	e2e/control-plane/rollout-connections e2e/control-plane/rollout-faults e2e/control-plane/rollout-subscriptions \
-	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/tutorial release/reproducible))
+	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/tutorial docs/site release/reproducible))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs release release-check release-publish clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs docs-site release release-check release-publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,7 +113,10 @@ docs: install ## regenerate the generated pages
 	GATEHOUSE_UPDATE=1 mocha test/config/reference.test.ts test/control/platform/frame/reference.test.ts test/reasons.test.ts test/dashboard/types.test.ts \
 		test/decision/decide/urls.test.ts test/cli/doctor.test.ts \
 		test/policy/read/json-schema.test.ts test/config/json-schema.test.ts test/clients/libraries/completeness.test.ts \
-		test/operations/sizing.test.ts
+		test/operations/sizing.test.ts test/docs/pages.test.ts
+
+docs-site: $(INSTALLED) ## build the documentation as a static site, in site/
+	node docs/.vitepress/build.ts
 
 dashboard: $(INSTALLED) ## build the dashboard, if its sources have changed
 	@node dashboard/build.ts
@@ -136,4 +139,4 @@ release-check: install ## make it twice, in other folders, umasks and time zones
 	node release/check.ts
 
 clean: ## remove everything that was built or installed
-	rm -rf dist dashboard/dist dashboard/screenshots coverage node_modules .gatehouse
+	rm -rf dist site dashboard/dist dashboard/screenshots coverage node_modules .gatehouse

@@ -204,6 +204,7 @@ export default defineConfig(
   {
     ignores: [
       "dist/",
+      "site/",
       "coverage/",
       "node_modules/",
       ".gatehouse/",
@@ -223,6 +224,7 @@ export default defineConfig(
         projectService: {
           allowDefaultProject: [
             "eslint.config.js",
+            ".remarkrc.js",
             "bin/*.js",
             "deploy/istio/*.mjs",
             "clients/cases/*.mjs",

@@ -45,17 +45,26 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
  */
 export async function main(argv: readonly string[], startedByNpm = false): Promise<void> {
   if (startedByNpm) endWithNpm();
-  const program = new Command("gatehouse")
-    .description("identity and access platform: a control plane, and a gateway that enforces rules")
-    .version(manifest().version)
-    .showSuggestionAfterError()
-    .exitOverride();
-  for (const command of await commandsFor(argv[2])) program.addCommand(inherit(command));
+  const program = await programFor(argv[2]);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error);
   }
+}
+
+/**
+ * The program with the requested command, or with all of them if that is unknown or absent. It throws where the command line is
+ * wrong, instead of ending the process.
+ */
+export async function programFor(name?: string): Promise<Command> {
+  const program = new Command("gatehouse")
+    .description("identity and access platform: a control plane, and a gateway that enforces rules")
+    .version(manifest().version)
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const command of await commandsFor(name)) program.addCommand(inherit(command));
+  return program;
 }
 
 /** Loads the requested command, or all of them if it is unknown, for the help and for the nearest name. */

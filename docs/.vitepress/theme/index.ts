@@ -1,0 +1,5 @@
+/// <reference types="vite/client" />
+import theme from "vitepress/theme";
+import "./contrast.css";
+
+export default theme;
