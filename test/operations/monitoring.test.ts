@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { load } from "js-yaml";
 import { REASONS } from "../../src/reasons.ts";
 import { createMetrics, UPSTREAM_METRICS } from "../../src/telemetry/metrics.ts";
 import { PRODUCTION_ONLY, startControlPlaneProcess } from "../support/control-plane.ts";
@@ -58,6 +59,30 @@ function served(text: string): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 describe("operations: dashboards and alerts", () => {
+  it("are set up as monitoring.md says: with the jobs that the rules expect, and a folder for the dashboards", () => {
+    const [prometheus, grafana, ...others] = [...page("monitoring").matchAll(/^```yaml\n(.*?)^```$/gms)].map(
+      ([, text = ""]) => load(text),
+    );
+    assert.deepEqual(others, []);
+    const jobs = rules().flatMap(({ expr }) => [...expr.matchAll(/job="([^"]+)"/g)].map(([, job]) => job));
+    const { rule_files: files, scrape_configs: scraped } = prometheus as {
+      rule_files: string[];
+      scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+    };
+    assert.deepEqual(files, ["gatehouse-rules.yaml"]);
+    assert.deepEqual(scraped.map(({ job_name: name }) => name).toSorted(), [...new Set(jobs)].toSorted());
+    const ports = { "gatehouse-gateway": ":9090", "gatehouse-control-plane": ":9091" };
+    for (const { job_name: name, static_configs: configs } of scraped)
+      for (const target of configs.flatMap(({ targets }) => targets))
+        assert.ok(target.endsWith(ports[name as keyof typeof ports]), target);
+    assert.deepEqual(grafana, {
+      apiVersion: 1,
+      providers: [
+        { name: "gatehouse", type: "file", options: { path: "/var/lib/grafana/dashboards/gatehouse" } },
+      ],
+    });
+  });
+
   it("compare labels with values that they can have", () => {
     const families = declared();
     const closed: Readonly<Record<string, RegExp>> = {

@@ -99,7 +99,7 @@ const OWN_FOLDERS =
 /** What answers at the usual ports; other hosts are applications behind the gateway. */
 const API_HOST =
   /^(?:(?:127\.0\.0\.1|localhost|HOST):808[01]|(?:gatehouse|id)\.example(?:\.com)?|\$\{?(?:BASE_URL|API_URL|GATEHOUSE_URL)\}?)$/;
-const ADMIN_HOST = /^(?:127\.0\.0\.1|localhost|HOST):9090$/;
+const ADMIN_HOST = /^(?:127\.0\.0\.1|localhost|HOST):909[01]$/;
 const OTHER_HOST =
   /^(?:(?:127\.0\.0\.1|localhost):(?:3\d{3}|8000|8443|9292|990\d)|[\w-]+(?::\d+)?|[\w.-]+\.(?:example|svc)(?:\.\w+)*|\$(?:\{?\w+\}?|\(\.\.\.\)))$/;
 const ADMIN_PATHS = new Set(["/healthz", "/readyz", "/metrics"]);

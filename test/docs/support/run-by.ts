@@ -21,6 +21,7 @@ export const RUN_BY: Readonly<Record<string, string>> = {
   "docs/control-plane.md": "docs/commands",
   "docs/fleet.md": "e2e/control-plane/rollout-guide",
   "docs/identity.md": "docs/commands",
+  "docs/operations/incidents.md": "operations/incidents",
   "docs/policies.md": "docs/commands",
   "docs/policy-diff.md": "docs/commands",
   "docs/recipes/README.md": "docs/recipes",
@@ -88,5 +89,6 @@ export const CHECKED_BY: readonly {
   { page: "docs/deployment/haproxy.md", language: "haproxy", test: "deploy/run/proxy-guides" },
   { page: "docs/deployment/haproxy.md", language: "spoe", test: "deploy/run/proxy-guides" },
   { page: "docs/deployment/nginx.md", language: "nginx", test: "deploy/run/proxy-guides" },
+  { page: "docs/operations/monitoring.md", language: "yaml", test: "operations/monitoring" },
   { page: "docs/recipes/break-glass.md", language: "json", test: "docs/recipes" },
 ];
