@@ -29,7 +29,24 @@ export async function up(session: Knex): Promise<void> {
     comment on column session_endings.ended is 'sessions that have ended so far';
   `);
   await briefly(session, "alter table sessions add column if not exists seq bigint");
+  await session.raw("alter sequence sessions_seq owned by sessions.seq");
+  await buildIndex(session);
   await briefly(session, "alter table sessions alter column seq set default nextval('sessions_seq')");
+}
+
+const INDEX = "sessions_open_of_customer";
+
+/** Of open sessions only: those that ended are kept for months. A build that was interrupted leaves an invalid index. */
+async function buildIndex(session: Knex): Promise<void> {
+  const { rows } = await session.raw<{ rows: object[] }>(
+    "select from pg_index where indexrelid = to_regclass(?) and not indisvalid",
+    [INDEX],
+  );
+  if (rows.length > 0) await session.raw("drop index concurrently if exists ??", [INDEX]);
+  await session.raw(
+    "create index concurrently if not exists ?? on sessions (customer_id, alive_until, id) where ended_at is null",
+    [INDEX],
+  );
 }
 
 const PAUSE_MS = 500;

@@ -225,8 +225,7 @@ function readInt8(text: string): number | string {
 /**
  * SQLSTATEs of a server that is stopping, stopped, starting, or a standby since a failover, and of a transaction that
  * has lost too many conflicts or was ended because it was idle (PostgreSQL, appendix A); classes 08 (connection) and 53
- * (resources) are added below, without 08P01 (protocol_violation): a message that breaks the protocol, such as a statement with
- * too many parameters, breaks it the next time as well.
+ * (resources) are added below, without a statement that has too many parameters (08P01): it has as many the next time.
  */
 const AWAY_STATES: ReadonlySet<string> = new Set([
   ...["57P01", "57P02", "57P03", "25006", "25P03", "40001", "40P01"],
@@ -250,6 +249,9 @@ const AWAY_TEXTS = [
   "timeout expired",
 ] as const;
 
+/** An error of the program with a code (08P01) that connection poolers use when there is no server. */
+const TOO_MANY_PARAMETERS = /bind message has \d+ parameter/;
+
 /**
  * Whether the database is unavailable, shutting down, starting or out of connections, as opposed to an error in the
  * request. Callers answer 503, because the same request may succeed later.
@@ -259,8 +261,8 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError || error instanceof TooManyWaitingError) return true;
   const code = errorCode(error);
   if (code !== undefined) {
-    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08(?!P01)|53)[0-9A-Z]{3}$/.test(code))
-      return true;
+    if (AWAY_STATES.has(code) || AWAY_ERRNO.has(code) || /^(?:08|53)[0-9A-Z]{3}$/.test(code))
+      return !TOO_MANY_PARAMETERS.test(error.message);
     // a Unix socket that does not exist, as opposed to any other file
     return code === "ENOENT" && "syscall" in error && error.syscall === "connect";
   }

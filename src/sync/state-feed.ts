@@ -96,6 +96,10 @@ export class StateFeed {
   #heardAt = Number.NEGATIVE_INFINITY;
   #completeAt = Number.NEGATIVE_INFINITY;
   readonly #backoff = new Backoff(RETRIES);
+  /** Of pages that fail while changes do not. */
+  readonly #pageBackoff = new Backoff(RETRIES);
+  /** When the next page may be asked for, Unix ms. */
+  #nextPageAt = 0;
   /** Why the last request failed. */
   #problem: string | undefined;
   /** When the key was first refused, Unix ms; unset again by a success. */
@@ -222,10 +226,14 @@ export class StateFeed {
     let answer: StateAnswer;
     try {
       // after a failure, any response is news: the key is accepted, or the control plane is available again
-      const isUrgent = purpose !== "change" || this.#backoff.failures > 0;
-      answer = await this.#client.state(after, isUrgent ? 0 : this.#waitSeconds, signal);
+      const isNews = this.#backoff.failures > 0 || this.#incoming?.hasPages === true;
+      answer = await this.#client.state(after, isNews ? 0 : this.#waitFor(purpose), signal);
     } catch (error) {
       if (this.#isClosed() || waiting.signal.aborted) return 0;
+      if (purpose === "page" && this.#incoming?.canCatchUp === true && !isKeyRefused(error)) {
+        this.#pageFailed(error);
+        return 0;
+      }
       const pause = this.#failed(error);
       this.#wasAsked();
       return pause;
@@ -242,7 +250,18 @@ export class StateFeed {
   /** Pages and changes of the state in force take turns, so that neither waits for all of the other. */
   #nextPurpose(): Purpose {
     if (this.#incoming === undefined) return "change";
-    return this.#incoming.canCatchUp && this.#lastPurpose !== "catchUp" ? "catchUp" : "page";
+    const { canCatchUp } = this.#incoming;
+    return canCatchUp && (this.#lastPurpose !== "catchUp" || this.#untilNextPage() > 0) ? "catchUp" : "page";
+  }
+
+  /** Seconds for which the control plane may hold the response. */
+  #waitFor(purpose: Purpose): number {
+    if (purpose !== "catchUp") return this.#waitSeconds;
+    return Math.min(this.#waitSeconds, Math.ceil(this.#untilNextPage() / 1000));
+  }
+
+  #untilNextPage(): number {
+    return this.#pageBackoff.failures === 0 ? 0 : Math.max(0, this.#nextPageAt - this.#clock());
   }
 
   #cursorFor(purpose: Purpose): string | undefined {
@@ -269,15 +288,17 @@ export class StateFeed {
     const state = begun?.state.after(answer) ?? AppliedState.of(answer);
     const sessions = [...(begun?.sessions ?? []), ...answer.sessions_ended];
     const hasPages = begun?.hasPages === true || answer.more !== true;
-    const isBehind = answer.more === true || (this.#state !== undefined && begun?.hasPages === false);
+    const isBehind = answer.more === true || begun?.hasPages === false;
     if (isBehind) {
       const canCatchUp = incoming?.canCatchUp ?? (this.#state !== undefined && after === undefined);
       this.#incoming = { state, sessions, hasPages, canCatchUp };
       this.#metrics.feedAnswers.inc({ kind: "page" });
       this.#backoff.succeeded();
+      this.#pageBackoff.succeeded();
       return false;
     }
     this.#incoming = undefined;
+    this.#pageBackoff.succeeded();
     this.#succeeded({ ...answer, complete: true, sessions_ended: sessions }, state);
     return true;
   }
@@ -344,6 +365,15 @@ export class StateFeed {
         `could not sync with the control plane; ${this.#whatIsUsed(this.#maxStaleMs)}`,
       );
     return Math.max(retryAfterMs ?? 0, this.#backoff.failed());
+  }
+
+  /** The state in force goes on following the changes meanwhile. */
+  #pageFailed(error: unknown): void {
+    this.#metrics.feedFailures.inc();
+    const { code, message, retryAfterMs } = asFailure(error);
+    if (this.#pageBackoff.failures === 0)
+      this.#log.warn({ code, problem: message }, "could not read a page of the complete state; will retry");
+    this.#nextPageAt = this.#clock() + Math.max(retryAfterMs ?? 0, this.#pageBackoff.failed());
   }
 
   #keyRefused(code: string, message: string): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { EVENT_MEMBERS } from "../../src/control/resources/webhooks/payload.ts";
 import { stepUpChallenge } from "../../src/customer-state/step-up.ts";
 import { ROOT, textOf } from "../../docs/.vitepress/pages.ts";
+import { DEMO_POLICIES } from "../support/demo-policies.ts";
 import { blocksOf, withPlaces } from "../authorizers/support/guide.ts";
 import { runCommands } from "../deploy/support/guide-blocks.ts";
 import {
@@ -222,7 +223,7 @@ describe("docs: commands about policies", () => {
 
   it("are answered as docs/policies.md says", async () => {
     const folder = await temporaryDirectory();
-    await cp(join(ROOT, "policies"), join(folder, "policies"), { recursive: true });
+    await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
     assert.match(await run(blockWith("docs/policies.md", "policy coverage"), folder), /^\S/);
     const explained = await run(blockWith("docs/policies.md", "policy explain"), folder);
     assert.match(explained, /^DENY \(403\) .*\n[^]*\buser\.customer_id is "c-1"/);
@@ -243,7 +244,7 @@ describe("docs: commands about policies", () => {
 
   it("prepare a candidate, and put it in the place of the set (docs/rollout.md)", async () => {
     const folder = await temporaryDirectory();
-    await cp(join(ROOT, "policies"), join(folder, "policies"), { recursive: true });
+    await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
     const page = "docs/rollout.md";
     // an editor that changes the version
     const editor = "edit() { sed -i 's/^version: .*/version: v-next/' \"$1\"; }\nEDITOR=edit\n";

@@ -14,6 +14,11 @@ const pageOf = (cursor: string, customer: string, more: boolean, first = false):
   ...(more && { more }),
 });
 
+const idle = (cursor: string): StateAnswer => ({
+  ...pageOf(cursor, "", false),
+  ...{ customers: [], sessions_ended: [] },
+});
+
 describe("following: a complete state in pages", () => {
   let script: (StateAnswer | Error)[];
   let asked: (string | undefined)[];
@@ -31,6 +36,7 @@ describe("following: a complete state in pages", () => {
         client: {
           state: (after) => {
             asked.push(after);
+            now += 200;
             const answer = script.shift();
             if (answer === undefined) {
               ended();
@@ -54,11 +60,16 @@ describe("following: a complete state in pages", () => {
   const status = (id: string) => feed.current?.customer(id)?.status;
 
   it("is in force when its last page has arrived, and is awaited by the start", async () => {
-    const over = follow(pageOf("p1", "a", true, true), pageOf("p2", "b", true), pageOf("c1", "c", false));
+    const over = follow(
+      pageOf("p1", "a", true, true),
+      pageOf("p2", "b", true),
+      pageOf("c1", "c", false),
+      idle("c1"),
+    );
     await feed.start();
     assert.deepEqual(["a", "b", "c"].map(status), ["suspended", "suspended", "suspended"]);
     await over;
-    assert.deepEqual(asked, [undefined, "p1", "p2", "c1"]);
+    assert.deepEqual(asked, [undefined, "p1", "p2", "c1", "c1"]);
     assert.deepEqual(
       changes.map(({ complete, sessions }) => [complete, sessions]),
       [[true, ["ses_a", "ses_b", "ses_c"]]],
@@ -67,12 +78,18 @@ describe("following: a complete state in pages", () => {
 
   it("is nothing as long as a page is missing, and goes on where it stopped", async () => {
     const failure = new ControlPlaneError("UNREACHABLE", "away");
-    const over = follow(pageOf("p1", "a", true, true), failure, failure, pageOf("c1", "b", false));
+    const over = follow(
+      pageOf("p1", "a", true, true),
+      failure,
+      failure,
+      pageOf("c1", "b", false),
+      idle("c1"),
+    );
     await feed.start();
     assert.equal(feed.current, undefined);
     assert.equal(feed.status().ok, false);
     await over;
-    assert.deepEqual(asked, [undefined, "p1", "p1", "p1", "c1"]);
+    assert.deepEqual(asked, [undefined, "p1", "p1", "p1", "c1", "c1"]);
     assert.deepEqual(["a", "b"].map(status), ["suspended", "suspended"]);
   });
 
@@ -81,6 +98,7 @@ describe("following: a complete state in pages", () => {
       pageOf("p1", "a", true, true),
       pageOf("p9", "b", true, true),
       pageOf("c1", "c", false),
+      idle("c1"),
     );
     await feed.start();
     await over;
@@ -105,11 +123,6 @@ describe("following: a complete state in pages", () => {
 
   describe("once a day", () => {
     const DAY_MS = 86_400_000;
-    const idle = (cursor: string): StateAnswer => ({
-      ...pageOf(cursor, "", false),
-      customers: [],
-      sessions_ended: [],
-    });
     const active = (answer: StateAnswer): StateAnswer => ({
       ...answer,
       customers: answer.customers.map((customer) => ({ ...customer, status: "active" })),
@@ -191,7 +204,12 @@ describe("following: a complete state in pages", () => {
   });
 
   it("takes what follows it for changes", async () => {
-    const over = follow(pageOf("p1", "a", true, true), pageOf("c1", "b", false), pageOf("c2", "c", false));
+    const over = follow(
+      pageOf("p1", "a", true, true),
+      pageOf("c1", "b", false),
+      idle("c1"),
+      pageOf("c2", "c", false),
+    );
     await feed.start();
     await over;
     assert.deepEqual(["a", "b", "c"].map(status), ["suspended", "suspended", "suspended"]);

@@ -32,7 +32,8 @@ const SNAPSHOT = { isolationLevel: "repeatable read", readOnly: true } as const;
 
 /**
  * Reads what came after a cursor, which may be nothing; at most one page of it, in the order in which it was committed. Each
- * customer and user is shown as it is now: a later change of it is sent on a later page again, and then changes nothing.
+ * customer and user is shown as it is now: a later change of it is sent on a later page again, and then changes nothing. One
+ * that is active now waits for that page: sessions that ended while it was not are on the pages before it.
  *
  * @param after - the place that the follower has reached
  * @returns `undefined` where what came after it cannot be told
@@ -58,6 +59,7 @@ export function readChanges(
       ...(more && { more }),
       end: extent.end.seq,
       ...content,
+      ...(more && (await withoutThoseThatWait(trx, place, content))),
     };
   }, SNAPSHOT);
 }
@@ -124,6 +126,40 @@ function changesSince(trx: Knex, from: FeedPosition, most: number): Promise<Chan
 }
 
 type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
+
+/** Customers and users of a page, but those that are active and change after it. */
+async function withoutThoseThatWait(
+  trx: Knex,
+  { seq }: FeedPosition,
+  { customers, users }: Content,
+): Promise<Pick<Content, "customers" | "users">> {
+  const changingLater = async (
+    type: GatewayChange["type"],
+    column: "customer_id" | "user_id",
+    ids: string[],
+  ) =>
+    new Set(
+      ids.length === 0
+        ? []
+        : await trx("gateway_changes")
+            .where("seq", ">", seq)
+            .where({ type })
+            .whereRaw("?? = any(?)", [column, ids])
+            .distinct()
+            .pluck<string[]>(column),
+    );
+  const isActive = ({ status }: { readonly status: string }) => status === "active";
+  const idsOf = (all: readonly { readonly id: string; readonly status: string }[]) =>
+    all.filter(isActive).map(({ id }) => id);
+  const [laterCustomers, laterUsers] = [
+    await changingLater("customer_changed", "customer_id", idsOf(customers)),
+    await changingLater("user_changed", "user_id", idsOf(users)),
+  ];
+  return {
+    customers: customers.filter((customer) => !isActive(customer) || !laterCustomers.has(customer.id)),
+    users: users.filter((user) => !isActive(user) || !laterUsers.has(user.id)),
+  };
+}
 
 /** @returns `undefined` if a policy set is gone, which only a complete state can tell */
 async function resolveChanges(trx: Knex, changes: readonly ChangeRow[]): Promise<Content | undefined> {

@@ -117,6 +117,36 @@ describe("the gateway feed: a complete state in pages", () => {
     assert.equal(state.policySet("main")?.version, "v1");
   });
 
+  it("shows who is active again on no page before the sessions that ended meanwhile", async () => {
+    const customer = await instance.makeCustomer();
+    const user = await instance.makeUser(customer);
+    let { cursor } = await read("");
+    for (const status of ["suspended", "active"] as const) {
+      await instance.put(`/customers/${customer}`, { status });
+      await instance.put(`/users/${user}`, { status });
+    }
+    const ended = Array.from({ length: 2 * ENTRIES }, (_, n) => nameOfSession(n + 1));
+    for (const id of ended) await instance.append(endOf(id));
+    // as a change of the user and the end of the customer's sessions tell it
+    await instance.append({ type: "user_changed", user_id: user, customer_id: customer });
+    await instance.append({ type: "customer_changed", customer_id: customer });
+    const known = new Set<string>();
+    const active: string[] = [];
+    for (let pages = 1; ; pages += 1) {
+      const page = await read(`?pages=true&after=${encodeURIComponent(cursor)}`);
+      for (const { session_id: id } of page.sessions_ended) known.add(id);
+      const shown = [...page.customers, ...page.users].filter(({ status }) => status === "active");
+      if (shown.length > 0) assert.deepEqual([...known].toSorted(), ended.toSorted());
+      active.push(...shown.map(({ id }) => id));
+      ({ cursor } = page);
+      if (page.more !== true) {
+        assert.ok(pages > 2);
+        break;
+      }
+    }
+    assert.deepEqual(active.toSorted(), [customer, user].toSorted());
+  });
+
   it("ends with what there is, whatever happens between two pages", async () => {
     for (let n = 0; n < 30; n += 1) await happen(n);
     let n = 100;

@@ -33,10 +33,16 @@ const MOST_WAITING = 1_000;
 /** Callers that are told apart; more share one budget. */
 const MOST_CALLERS = 1_000;
 
+/** Calls of one caller without a record of their own. */
+interface Beyond {
+  readonly last: ApiCall;
+  readonly calls: number;
+}
+
 interface Caller {
   readonly budget: RateBudget;
-  /** Calls without a record of their own since the last record of such calls. */
-  beyond: { readonly last: ApiCall; readonly calls: number } | undefined;
+  /** Since the last record of such calls. */
+  beyond: Beyond | undefined;
   /** Whether it has called since then. */
   isActive: boolean;
 }
@@ -63,29 +69,39 @@ export function createRefusedCalls(
     return addCaller(callers, name, perSecond);
   }
 
-  /** One record for each caller with calls beyond its budget; those that no longer call are forgotten. */
-  function takeCounted(): Readonly<Record<string, Knex.Value>>[] {
+  /** What each caller has called beyond its budget; those that no longer call are forgotten. */
+  function takeCounted(): Beyond[] {
     countedSince = performance.now();
-    const rows = [...callers.values()].flatMap(({ beyond }) =>
-      beyond === undefined ? [] : [rowOf(beyond.last, beyond.calls)],
-    );
+    const counted = [...callers.values()].flatMap(({ beyond }) => (beyond === undefined ? [] : [beyond]));
     for (const [name, caller] of callers) {
       if (!caller.isActive) callers.delete(name);
       Object.assign(caller, { beyond: undefined, isActive: false });
     }
-    return rows;
+    return counted;
+  }
+
+  function addBeyond(last: ApiCall, calls: number): void {
+    const caller = callerOf(last);
+    caller.isActive = true;
+    caller.beyond = { last: caller.beyond?.last ?? last, calls: (caller.beyond?.calls ?? 0) + calls };
   }
 
   async function write(isLast = false): Promise<void> {
     const calls = waiting;
     waiting = [];
     const isOver = isLast || performance.now() - countedSince >= COUNTED_MS;
-    const rows = [...calls.map((call) => rowOf(call)), ...(isOver ? takeCounted() : [])];
+    const counted = isOver ? takeCounted() : [];
+    const rows = [
+      ...calls.map((call) => rowOf(call)),
+      ...counted.map((beyond) => rowOf(beyond.last, beyond.calls)),
+    ];
     if (rows.length === 0) return;
     try {
       await db("audit_records").insert(rows);
     } catch (error) {
       count("failed", calls.length);
+      // they are in the next record
+      for (const { last, calls: number } of counted) addBeyond(last, number);
       throw error;
     }
     count("recorded", calls.length);

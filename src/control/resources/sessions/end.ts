@@ -75,11 +75,29 @@ export async function endSessionsOfCustomer(
   customerId: string,
   reason: EndReason,
 ): Promise<void> {
-  const ids = await lockOpen(unit.trx, { customerId }, unit.now, AT_ONCE);
-  await endLocked(unit, ids, { reason, at: unit.now });
-  const { length: ended } = ids;
-  if (ended === AT_ONCE)
-    await requestEnding(unit.trx, { customer_id: customerId, reason, requested_at: unit.now, ended });
+  const { trx, now } = unit;
+  // in the order of the index of open sessions, so that the history of the customer is not read
+  const found = await trx("sessions")
+    .modify(whereOpen)
+    .where("customer_id", customerId)
+    .where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS))
+    .orderBy(["alive_until", "id"])
+    .limit(AT_ONCE)
+    .pluck<string[]>("id");
+  const ids = await lockUnended(trx, found);
+  await endLocked(unit, ids, { reason, at: now });
+  if (found.length === AT_ONCE)
+    await requestEnding(trx, { customer_id: customerId, reason, requested_at: now, ended: ids.length });
+}
+
+/** Locks those of the sessions that have not ended, in one order, so that two that end overlapping sets do not deadlock. */
+export function lockUnended(trx: Knex.Transaction, ids: readonly string[]): Promise<string[]> {
+  return trx("sessions")
+    .whereRaw("id = any(?)", [[...ids]])
+    .whereNull("ended_at")
+    .orderBy("id")
+    .forUpdate()
+    .pluck<string[]>("id");
 }
 
 /** Ends and announces sessions whose rows are locked, and have not ended. */
@@ -139,10 +157,8 @@ function lockOpen(
   trx: Knex.Transaction,
   { sessionId, userId, customerId }: SessionsOf,
   now: Date,
-  most?: number,
 ): Promise<string[]> {
   const query = trx("sessions").modify(whereOpen);
-  if (most !== undefined) void query.limit(most);
   if (sessionId !== undefined) void query.where("id", sessionId);
   else void query.where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS));
   if (userId !== undefined) void query.where("user_id", userId);

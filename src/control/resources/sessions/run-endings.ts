@@ -4,7 +4,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
 import { TOLERANCE_MS } from "../../platform/open-sessions.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
-import { endLocked } from "./end.ts";
+import { endLocked, lockUnended } from "./end.ts";
 import type { EndingRow } from "./endings.ts";
 
 const ACTOR = { kind: "system", id: "session-endings", name: "end of sessions" } as const;
@@ -60,13 +60,10 @@ async function advance(unit: UnitOfWork, ending: EndingRow): Promise<void> {
   const { trx } = unit;
   const { id, customer_id: customerId, reason, requested_at: at } = ending;
   const found = await sessionsBehind(trx, ending);
-  // in one order, so that two that end overlapping sets wait for each other rather than deadlock
-  const ids = await trx("sessions")
-    .whereRaw("id = any(?)", [found.map((row) => row.id)])
-    .whereNull("ended_at")
-    .orderBy("id")
-    .forUpdate()
-    .pluck<string[]>("id");
+  const ids = await lockUnended(
+    trx,
+    found.map((row) => row.id),
+  );
   await endLocked(unit, ids, { reason, at });
   const ended = ending.ended + ids.length;
   const last = found.length < BATCH ? undefined : found.at(-1);
@@ -90,10 +87,10 @@ async function sessionsBehind(
 ): Promise<readonly { readonly at: string; readonly id: string }[]> {
   const [at, after] = position ?? ["-infinity", ""];
   const { rows } = await trx.raw<{ rows: { at: string; id: string }[] }>(
-    `select created_at::text as at, id from sessions
-     where customer_id = :customer_id and (created_at, id) > (:at::timestamptz, :after) and ended_at is null
+    `select alive_until::text as at, id from sessions
+     where customer_id = :customer_id and (alive_until, id) > (:at::timestamptz, :after) and ended_at is null
        and coalesce(seq, 0) < :before_seq and alive_until > :since
-     order by created_at, id limit :limit`,
+     order by alive_until, id limit :limit`,
     {
       customer_id,
       at,
