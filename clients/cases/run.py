@@ -151,21 +151,25 @@ async def follow(step, client):
     if is_async:
         async with client.events.follow(step["follow"], **options) as stream:
             late = asyncio.get_running_loop().call_later(60, asyncio.current_task().cancel)
-            async for batch in stream:
-                cursor = batch.cursor
-                if takes_enough(batch):
-                    break
-            late.cancel()
+            try:
+                async for batch in stream:
+                    cursor = batch.cursor
+                    if takes_enough(batch):
+                        break
+            finally:
+                late.cancel()
     else:
         with client.events.follow(step["follow"], **options) as stream:
             late = threading.Timer(60, stream.close)
             late.daemon = True
             late.start()
-            for batch in stream:
-                cursor = batch.cursor
-                if takes_enough(batch):
-                    break
-            late.cancel()
+            try:
+                for batch in stream:
+                    cursor = batch.cursor
+                    if takes_enough(batch):
+                        break
+            finally:
+                late.cancel()
     return {"events": events, "cursor": cursor, "retried": retried}
 
 

@@ -35,7 +35,7 @@ export interface DashboardSession {
 
 export interface GatehouseOptions {
   /** `gh_live_...` in production, `gh_test_...` in the sandbox. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** In place of a key, for what only people may do: API keys and machine clients. */
   readonly dashboardSession?: DashboardSession;
   readonly environment: Environment;

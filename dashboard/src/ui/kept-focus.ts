@@ -30,7 +30,7 @@ export function useKeptFocus(): void {
       if (relatedTarget !== null || !(target instanceof Element)) return;
       // some browsers say so of what they are about to remove, too
       queueMicrotask(() => {
-        if (!target.isConnected || !document.hasFocus()) return;
+        if (!target.isConnected || !document.hasFocus() || !canHaveFocus(target)) return;
         if (onPage?.element === target) onPage = undefined;
         if (inDialog?.element === target) inDialog = undefined;
       });
@@ -41,10 +41,12 @@ export function useKeptFocus(): void {
       if (activeElement !== null && activeElement !== document.body) return;
       const place = document.querySelector("dialog[open]") === null ? onPage : inDialog;
       if (place === undefined || place.element.isConnected) return;
-      const part = place.parts.find((one) => one.isConnected) ?? document.querySelector("h1");
-      if (!(part instanceof HTMLElement)) return;
-      if (!part.hasAttribute("tabindex")) part.tabIndex = -1;
-      part.focus();
+      for (const part of [...place.parts.filter((one) => one.isConnected), document.querySelector("h1")]) {
+        if (!(part instanceof HTMLElement)) continue;
+        if (!part.hasAttribute("tabindex")) part.tabIndex = -1;
+        part.focus();
+        if (document.activeElement === part) return;
+      }
     };
     const observer = new MutationObserver(() => {
       timer ??= setTimeout(check, WAIT_MS);
@@ -59,6 +61,11 @@ export function useKeptFocus(): void {
       document.removeEventListener("focusout", forget);
     };
   }, []);
+}
+
+/** What is disabled or hidden loses the focus without anybody leaving it, often just before it is removed. */
+function canHaveFocus(element: Element): boolean {
+  return !element.matches(":disabled") && element.checkVisibility();
 }
 
 function placeOf(element: Element): Place {

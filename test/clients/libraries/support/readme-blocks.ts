@@ -188,7 +188,7 @@ application = Starlette()
 `,
     after: `
 async def main() -> None:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:  # type: ignore[arg-type,unused-ignore]
         response = await client.get("http://app.example/me")
         print(response.status_code, response.text)
 asyncio.run(main())
