@@ -249,7 +249,7 @@ const AWAY_TEXTS = [
   "timeout expired",
 ] as const;
 
-/** An error of the program with a code (08P01) that connection poolers use when there is no server. */
+/** An error of the program with a code (08P01) that programs which pool connections use when there is no server. */
 const TOO_MANY_PARAMETERS = /bind message has \d+ parameter/;
 
 /**
