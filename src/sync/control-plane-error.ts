@@ -41,3 +41,14 @@ export class ControlPlaneError extends Error {
 export function isKeyRefused(error: unknown): error is ControlPlaneError {
   return error instanceof ControlPlaneError && (error.status === 401 || error.status === 403);
 }
+
+/** What is said of a request that has failed, whatever was thrown. */
+export function asFailure(error: unknown): Pick<ControlPlaneError, "code" | "message" | "retryAfterMs"> {
+  return error instanceof ControlPlaneError
+    ? error
+    : {
+        code: "UNKNOWN",
+        message: error instanceof Error ? error.message : "failed",
+        retryAfterMs: undefined,
+      };
+}

@@ -2,44 +2,11 @@ import type { StateAnswer } from "../protocol/index.ts";
 import { Backoff } from "../runtime/backoff.ts";
 import { every, type Job, type JobLog } from "../runtime/every.ts";
 import { sleep } from "../runtime/sleep.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import type { ControlPlaneClient } from "./client.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
-import { ControlPlaneError, isKeyRefused } from "./control-plane-error.ts";
+import { asFailure, isKeyRefused } from "./control-plane-error.ts";
 import { SessionExpiry } from "./session-expiry.ts";
+import type { StateChange, StateFeedDependencies, StateFeedOptions } from "./state-feed-types.ts";
 import { AppliedState, type SyncedState } from "./synced-state.ts";
-
-export interface StateFeedOptions {
-  /** Milliseconds without a response after which the state is no longer used. */
-  readonly maxStaleMs: number;
-  /** Milliseconds after the control plane first refused the key until the state is no longer used. Default: 60,000. */
-  readonly keyRefusedGraceMs?: number;
-  /** How long the control plane may hold a response. Default: 20. */
-  readonly waitSeconds?: number;
-}
-
-export interface StateFeedDependencies {
-  readonly client: Pick<ControlPlaneClient, "state">;
-  readonly metrics: Pick<
-    Metrics,
-    "feedTime" | "feedFailures" | "feedAnswers" | "feedEntries" | "feedKeyRefused"
-  >;
-  readonly log: JobLog;
-  /** Unix ms. */
-  readonly clock?: () => number;
-  /** Waits between requests. */
-  readonly sleep?: typeof sleep;
-}
-
-/** What a response changed. */
-export interface StateChange {
-  readonly sessions: readonly string[];
-  readonly customers: readonly string[];
-  readonly users: readonly string[];
-  readonly policySets: readonly string[];
-  /** Everything may have changed: entries that are not listed are back to their defaults, and changes may have been missed. */
-  readonly complete: boolean;
-}
 
 /**
  * A complete state that is not in force. Nothing of it counts before the last page has arrived: everybody on a missing page
@@ -461,14 +428,4 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function saysSomething({ customers, sessions_ended, users, policy_sets }: StateAnswer): boolean {
   return customers.length + sessions_ended.length + users.length + policy_sets.length > 0;
-}
-
-function asFailure(error: unknown): Pick<ControlPlaneError, "code" | "message" | "retryAfterMs"> {
-  return error instanceof ControlPlaneError
-    ? error
-    : {
-        code: "UNKNOWN",
-        message: error instanceof Error ? error.message : "failed",
-        retryAfterMs: undefined,
-      };
 }
