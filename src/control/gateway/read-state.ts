@@ -59,7 +59,10 @@ export function readChanges(
       ...(more && { more }),
       end: extent.end.seq,
       ...content,
-      ...(more && (await withoutThoseThatWait(trx, place, content))),
+      ...(more && {
+        customers: await withoutThoseThatWait(trx, place, CUSTOMERS, content.customers),
+        users: await withoutThoseThatWait(trx, place, USERS, content.users),
+      }),
     };
   }, SNAPSHOT);
 }
@@ -127,38 +130,28 @@ function changesSince(trx: Knex, from: FeedPosition, most: number): Promise<Chan
 
 type Content = Omit<GatewayState, "cursor" | "complete" | "more" | "end">;
 
-/** Customers and users of a page, but those that are active and change after it. */
-async function withoutThoseThatWait(
+const CUSTOMERS = ["customer_changed", "customer_id"] as const;
+const USERS = ["user_changed", "user_id"] as const;
+
+/** Leaves out those that are active and have a change of this type after a place. */
+async function withoutThoseThatWait<Entry extends { readonly id: string; readonly status: string }>(
   trx: Knex,
   { seq }: FeedPosition,
-  { customers, users }: Content,
-): Promise<Pick<Content, "customers" | "users">> {
-  const changingLater = async (
-    type: GatewayChange["type"],
-    column: "customer_id" | "user_id",
-    ids: string[],
-  ) =>
-    new Set(
-      ids.length === 0
-        ? []
-        : await trx("gateway_changes")
-            .where("seq", ">", seq)
-            .where({ type })
-            .whereRaw("?? = any(?)", [column, ids])
-            .distinct()
-            .pluck<string[]>(column),
-    );
-  const isActive = ({ status }: { readonly status: string }) => status === "active";
-  const idsOf = (all: readonly { readonly id: string; readonly status: string }[]) =>
-    all.filter(isActive).map(({ id }) => id);
-  const [laterCustomers, laterUsers] = [
-    await changingLater("customer_changed", "customer_id", idsOf(customers)),
-    await changingLater("user_changed", "user_id", idsOf(users)),
-  ];
-  return {
-    customers: customers.filter((customer) => !isActive(customer) || !laterCustomers.has(customer.id)),
-    users: users.filter((user) => !isActive(user) || !laterUsers.has(user.id)),
-  };
+  [type, column]: readonly ["customer_changed", "customer_id"] | readonly ["user_changed", "user_id"],
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const active = entries.filter(({ status }) => status === "active").map(({ id }) => id);
+  const waiting =
+    active.length === 0
+      ? []
+      : await trx("gateway_changes")
+          .where("seq", ">", seq)
+          .where({ type })
+          .whereRaw("?? = any(?)", [column, active])
+          .distinct()
+          .pluck<string[]>(column);
+  const later = new Set(waiting);
+  return entries.filter(({ id }) => !later.has(id));
 }
 
 /** @returns `undefined` if a policy set is gone, which only a complete state can tell */

@@ -20,13 +20,13 @@ export interface RefusedCalls extends BackgroundWork {
 const PER_SECOND = {
   /** Of a key or a person that may call. Keys of one customer are one caller, as they are for connections (decision 0055). */
   known: 5,
-  /** Of a key that is known and refused: revoked, expired, or used from elsewhere. Whoever has found it hides nobody else's calls. */
+  /** Of a key that is known and refused: revoked, expired, or used from elsewhere. Anyone who has found it hides nobody else's calls. */
   refused: 1,
   /** Of all of whom nothing is known. */
   unknown: 5,
 } as const;
 const WRITE_MS = 1_000;
-/** The calls beyond are counted for so long, and then they are one record. */
+/** How long calls beyond a budget are counted before they become one record. */
 const COUNTED_MS = 10_000;
 /** What waits for the database; more is counted. */
 const MOST_WAITING = 1_000;

@@ -8,7 +8,7 @@ const BATCH = 500;
 const DAY_MS = 86_400_000;
 
 /**
- * Removes keys that ended so long ago that no event or audit record of that time is left. The audit trail names its actors
+ * Removes keys that ended before everything that is left of events and audit records. The audit trail names its actors
  * itself. Keys that were rolled go together: each names its neighbours. A family to which a session or a gateway belongs stays.
  */
 export async function pruneKeys(
