@@ -118,9 +118,7 @@ export const NODE_BLOCKS: Readonly<Record<string, Around>> = {
 };
 
 const PYTHON_CLIENT = `
-import json
 import os
-import urllib.request
 from gatehouse_access import Gatehouse, SignIn
 gatehouse = Gatehouse(
     api_key=os.environ["GATEHOUSE_API_KEY"],
@@ -162,6 +160,8 @@ def save(cursor: str) -> None:
   },
   "Signing users in 2": {
     before: `${PYTHON_CLIENT}
+import json
+import urllib.request
 from dataclasses import dataclass
 @dataclass
 class Request:
