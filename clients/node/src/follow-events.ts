@@ -48,10 +48,12 @@ export async function* followEvents(
       continue;
     }
     failures = 0;
+    // a cursor that stands still would be asked for without a pause
+    const goesOn = feed.more && feed.cursor !== after;
     after = feed.cursor;
     yield { events: feed.events, cursor: feed.cursor };
     options.signal?.throwIfAborted();
-    if (feed.more) continue;
+    if (goesOn) continue;
     idle = feed.events.length > 0 ? 0 : idle + 1;
     await sleep(Math.min(pollMs, SHORTEST_PAUSE_MS * 2 ** idle), options.signal);
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import {
   ConfigurationError,
@@ -296,6 +296,25 @@ describe("client library for Node.js: following events", () => {
     assert.ok(error instanceof CursorExpiredError);
     assert.equal(error.status, 410);
     assert.equal((await feed.next()).done, true);
+  });
+
+  it("pauses at a cursor that stands still, whatever else is said to follow", async () => {
+    const feed = { events: [], cursor: "evt_1", more: true };
+    const standing = answering(feed);
+    const stop = new AbortController();
+    const followed = standing.gatehouse.events.follow({ after: "evt_1" }, { signal: stop.signal });
+    await followed.next();
+    const next = assert.rejects(followed.next(), /abort/);
+    // without a pause, many requests would have been sent by now
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    assert.equal(standing.sent.length, 1);
+    stop.abort();
+    await next;
+    const moving = answering(feed);
+    const onward = moving.gatehouse.events.follow({ after: "evt_0" });
+    await onward.next();
+    await onward.next();
+    assert.equal(moving.sent.length, 2);
   });
 
   it("refuses a pause that is no number", async () => {

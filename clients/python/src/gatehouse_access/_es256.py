@@ -13,7 +13,7 @@ from ._ecdsa import Affine
 def _load(name: str) -> Any:
     try:
         return import_module(f"cryptography.{name}")
-    except ImportError:
+    except Exception:  # one that is installed and broken (built for another Python or OpenSSL) is as good as none
         return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Sequence, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, TypedDict, cast
 
 from ._options import CallOptions
 from ._request import Answer, delay_of, is_transient, unreadable
@@ -61,9 +61,12 @@ def feed_of(answer: Answer) -> EventFeed:
     raise unreadable(answer.response)
 
 
-def pause_after(feed: EventFeed, idle: int, poll: float) -> float:
-    """How long to wait after the ``idle``-th answer without events in succession."""
-    return 0.0 if feed.get("more") else min(poll, SHORTEST_PAUSE * 2.0 ** min(idle, 30))
+def pause_after(feed: EventFeed, before: Optional[str], idle: int, poll: float) -> float:
+    """How long to wait after the ``idle``-th answer without events in succession, which was asked for ``before`` its cursor."""
+    # a cursor that stands still would be asked for without a pause
+    if feed.get("more") and feed["cursor"] != before:
+        return 0.0
+    return min(poll, SHORTEST_PAUSE * 2.0 ** min(idle, 30))
 
 
 def pause_before_retry(error: GatehouseError, failures: int) -> float:

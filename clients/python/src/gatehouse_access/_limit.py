@@ -2,19 +2,23 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Optional
+from typing import Callable, Iterator, Optional, cast
 
 import anyio
 import httpx
 
 
 class TimeLimit:
-    """How long a request may take. The limits of httpx are for each step; this one is asked after each chunk of the body."""
+    """How long a request may take. The limits of httpx are for each step; this one is for all of them."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
 
-    def check(self) -> None:
+    def watch(self, response: httpx.Response) -> None:
+        """Makes reading the body fail when the time is over: checked with each part of it, before that is decoded."""
+        response.stream = _WatchedStream(cast(httpx.SyncByteStream, response.stream), self._check)
+
+    def _check(self) -> None:
         if not time.monotonic() <= self._until:
             raise httpx.ReadTimeout("the response takes too long")
 
@@ -30,12 +34,28 @@ class TimeLimit:
         pass
 
 
-class AsyncTimeLimit(TimeLimit):
-    """The same for all of the request: connecting, and a response that comes byte by byte."""
+class _WatchedStream(httpx.SyncByteStream):
+    def __init__(self, stream: httpx.SyncByteStream, check: Callable[[], None]) -> None:
+        self._stream = stream
+        self._check = check
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._check()
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class AsyncTimeLimit:
+    """The same, and nothing needs to arrive for the time to be over."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
         self._scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
+
+    def watch(self, response: httpx.Response) -> None:
+        """The scope has the body, too."""
 
     async def __aenter__(self) -> AsyncTimeLimit:
         self._scope.__enter__()

@@ -7,8 +7,10 @@ import asyncio
 import json
 import math
 import pickle
+import socket
 import sys
 import threading
+import time
 
 import httpx
 
@@ -210,6 +212,47 @@ def a_response_that_comes_byte_by_byte():
 
 
 @check
+def a_response_that_decodes_to_nothing():
+    """Its bytes come quickly, and none of them is one of the body."""
+
+    def serve(listener):
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    connection.recv(65536)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-encoding: gzip\r\n\r\n")
+                    connection.sendall(b"\x1f\x8b\x08\0\0\0\0\0\0\x03")
+                    while True:
+                        # empty blocks (RFC 1951, section 3.2.4)
+                        connection.sendall(b"\0\0\0\xff\xff" * 10)
+                        time.sleep(0.01)
+                except OSError:
+                    pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=serve, args=(listener,), daemon=True)
+        server.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        options = {"environment": "sandbox", "base_urls": {"sandbox": url}, "max_retries": 0}
+        with Gatehouse(api_key="gh_test_1", **options) as client:
+            raises(DeadlineExceededError, client.customers.get, "x", timeout=0.5)
+
+        async def main():
+            async with AsyncGatehouse(api_key="gh_test_1", **options) as client:
+                try:
+                    await client.customers.get("x", timeout=0.5)
+                except DeadlineExceededError:
+                    return
+                raise AssertionError("it waited")
+
+        asyncio.run(main())
+
+
+@check
 def errors_are_the_librarys():
     missing = {"success": False, "error": {"code": "INVALID_CUSTOMER", "message": "m", "details": {}}, "meta": None}
     error = raises(NotFoundError, answering(lambda _: httpx.Response(404, json=missing)).customers.get, "x")
@@ -303,6 +346,15 @@ def the_feed_goes_on_after_an_error():
     raises(AuthenticationError, next, stream)
     raises(AuthenticationError, next, stream)
     assert [event["id"] for event in next(stream).events] == [identifier]
+
+
+@check
+def the_feed_pauses_at_a_cursor_that_stands_still():
+    for cursor, pauses in (("evt_1", True), ("evt_2", False)):
+        feed = {"events": [], "cursor": cursor, "more": True}
+        stream = answering(of(feed)).events.follow({"after": "evt_1"})
+        next(stream)
+        assert (stream._pause > 0) is pauses, cursor
 
 
 @check

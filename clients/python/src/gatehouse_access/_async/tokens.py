@@ -100,8 +100,8 @@ class AsyncTokenVerifier:
             ) as response:
                 if response.status_code != 200:
                     raise ValueError(f"status {response.status_code}")
+                limit.watch(response)
                 async for chunk in response.aiter_bytes():
-                    limit.check()
                     content += chunk
                     if len(content) > MAX_BYTES:
                         raise ValueError(f"more than {MAX_BYTES} bytes")

@@ -129,10 +129,10 @@ class AsyncTransport:
                 timeout=limit,
                 follow_redirects=False,
             ) as response:
+                total.watch(response)
                 size = 0
                 async for chunk in response.aiter_bytes():
                     chunks.append(chunk)
-                    total.check()
                     size += len(chunk)
                     if size > MAX_BODY_BYTES:
                         # not one of the API, and it would be as long the next time

@@ -60,9 +60,9 @@ class EventStream:
                 continue
             if self._stop.is_set:
                 break
-            self._query["after"] = feed["cursor"]
             self._idle = 0 if feed["events"] else self._idle + 1
-            self._pause = pause_after(feed, self._idle, self._poll)
+            self._pause = pause_after(feed, self._query.get("after"), self._idle, self._poll)
+            self._query["after"] = feed["cursor"]
             return EventBatch(feed["events"], feed["cursor"])
         raise StopIteration
 

@@ -101,8 +101,8 @@ class TokenVerifier:
             ) as response:
                 if response.status_code != 200:
                     raise ValueError(f"status {response.status_code}")
+                limit.watch(response)
                 for chunk in response.iter_bytes():
-                    limit.check()
                     content += chunk
                     if len(content) > MAX_BYTES:
                         raise ValueError(f"more than {MAX_BYTES} bytes")

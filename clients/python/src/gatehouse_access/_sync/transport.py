@@ -129,10 +129,10 @@ class Transport:
                 timeout=limit,
                 follow_redirects=False,
             ) as response:
+                total.watch(response)
                 size = 0
                 for chunk in response.iter_bytes():
                     chunks.append(chunk)
-                    total.check()
                     size += len(chunk)
                     if size > MAX_BODY_BYTES:
                         # not one of the API, and it would be as long the next time
