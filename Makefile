@@ -31,7 +31,7 @@ OTHER_TESTS := $(LONGEST) \
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts
 COVERED = c8 $(1) $(MOCHA)
 
-.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again lint format fuzz bench build docs docs-site release release-check release-publish clean
+.PHONY: help install run dashboard screenshots test test-long test-clients coverage test-clocks test-again proxies lint format fuzz bench build docs docs-site release release-check release-publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,12 @@ coverage: install ## run every test with coverage of all source files (at least 
 	@$(call COVERED,--include 'src/**') $(PURE_TESTS) $(OTHER_TESTS) $(LONG_TESTS); status=$$?; node test/support/summary.ts; exit $$status
 	@node test/support/check-pure-rooms.ts
 
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+# RUNLEVEL=1: without starting them
+proxies: ## install nginx, HAProxy and Caddy, whose tests are left out without them (Debian and Ubuntu)
+	$(SUDO) apt-get update -qq
+	$(SUDO) env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx haproxy caddy
+
 lint: install ## run the linter and check the formatting
 	npm run --silent lint
 
@@ -132,6 +138,7 @@ release: install ## make what is released, from the last commit, in dist/release
 
 # Of what `make release` has made; needs GitHub's program and a token
 release-publish: ## draft a release on GitHub with the files of dist/release (TAG=v...)
+	cd dist/release && sha256sum --check --strict --quiet SHA256SUMS
 	gh release create "$$TAG" --draft --verify-tag --title "$$TAG" --notes-file dist/release/RELEASE_NOTES.md \
 		dist/release/*.tgz dist/release/*.tar.gz dist/release/*.whl dist/release/SHA256SUMS
 
