@@ -39,10 +39,13 @@ const ORIGINAL = ["request", "host", "scheme", "address", "connection", "upgrade
   (name) => `x-original-${name}`,
 );
 
+/** What Envoy at the edge (`use_remote_address`) removes from what a client sends. */
+const IN_ENVOYS_NAME = ["x-envoy-original-path", "x-envoy-original-host", "x-envoy-internal"];
+
 /** A proxy, and how Gatehouse answers it. */
 interface Tested<Message, Answer> {
   readonly name: Column;
-  /** Headers by which the proxy describes the request: Gatehouse does not see the client's own. */
+  /** Headers by which the proxy describes the request: nobody gets the client's own. */
   readonly describedBy?: readonly string[];
   /** With clients that begin with it, without TLS. */
   readonly speaksHttp2?: boolean;
@@ -78,10 +81,11 @@ describeProxy({
 });
 describeProxy({
   ...{ ...overHttp("envoy-http"), isHere: true, start: startEnvoy, speaksHttp2: true },
-  describedBy: [...ORIGINAL, "x-original-protocol"],
+  describedBy: [...ORIGINAL, "x-original-protocol", ...IN_ENVOYS_NAME],
 });
 describeProxy({
   ...{ name: "envoy-grpc", isHere: true, start: startGrpcEnvoy, speaksHttp2: true },
+  describedBy: IN_ENVOYS_NAME,
   door: {
     decode: createCheckReader({ log: SHARED.log }),
     encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
