@@ -27,6 +27,8 @@ export interface SpopOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Who may ask: addresses and networks. */
   readonly callers: readonly string[];
+  /** Which of them may ask here. Default: all. */
+  readonly doorCallers?: readonly string[];
   readonly ask: AskHaproxy;
   /** Time limit for one decision; ms. */
   readonly decisionTimeout: number;
@@ -47,6 +49,8 @@ const FRAME_SIZE = 65_536;
 const SMALLEST_FRAME = 256;
 const AT_ONCE = 1_000;
 const FRAME_TIMEOUT_MS = 10_000;
+/** How long a peer has for reading the last frame when the process ends. */
+const GOODBYE_MS = 500;
 /** Codes of a disconnection (SPOE.txt, section 3.5). */
 const CODE = {
   ...{ normal: 0, timeout: 2, tooBig: 3, invalid: 4, noVersion: 5, noFrameSize: 6 },
@@ -71,7 +75,8 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
   const { listen, callers, ask, decisionTimeout, log, refused = () => undefined, atOnce = AT_ONCE } = options;
   const { frameTimeout = FRAME_TIMEOUT_MS } = options;
   if (callers.length === 0) throw new Error("authz.http_callers is empty: nobody may ask");
-  const mayAsk = createCallers(callers);
+  const [isCaller, mayUseDoor] = [callers, options.doorCallers ?? callers].map(createCallers);
+  const mayAsk = (socket: Socket) => isCaller!(socket) && mayUseDoor!(socket);
   const sockets = new Set<Socket>();
   const open = new Set<Promise<void>>();
   let [serving, closing] = [true, false];
@@ -258,6 +263,9 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
       disconnect(socket, CODE.normal, "shutting down");
       socket.destroySoon();
     }
+    await inTime(closed, GOODBYE_MS, undefined);
+    // of peers that read nothing, and of those that connected meanwhile
+    for (const socket of sockets) socket.destroy();
     await closed;
   };
   let drained: Promise<void> | undefined;

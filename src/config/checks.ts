@@ -182,16 +182,20 @@ const CHECKS: readonly ConfigCheck[] = [
       ? fault("authz.http_doors", "must not be empty; without `authz.http_listen`, no door is open")
       : undefined,
   ({ authz }) => {
-    const closed = Object.keys(authz.http_door_callers).find((door) =>
-      authz.http_doors.every((open) => open !== door),
+    const closed = Object.keys(authz.http_door_callers).find(
+      (door) => door !== "haproxy" && authz.http_doors.every((open) => open !== door),
     );
     return closed === undefined
       ? undefined
       : fault("authz.http_door_callers", `\`${closed}\` is not in \`authz.http_doors\``);
   },
   ({ authz }) =>
-    authz.http_listen === undefined && Object.keys(authz.http_door_callers).length > 0
+    authz.http_listen === undefined && Object.keys(authz.http_door_callers).some((door) => door !== "haproxy")
       ? fault("authz.http_door_callers", "has no effect without `authz.http_listen`")
+      : undefined,
+  ({ authz }) =>
+    authz.spop_listen === undefined && authz.http_door_callers.haproxy !== undefined
+      ? fault("authz.http_door_callers", "`haproxy` has no effect without `authz.spop_listen`")
       : undefined,
   ({ authz: { aws }, identity }) => {
     const { usage_identifier_header: header } = aws;

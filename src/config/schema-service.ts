@@ -155,10 +155,10 @@ export const authz = z
       "What can ask at `http_listen`, by the names of the guides. Every caller may use each of them, so list only those that you use.",
     ),
     http_door_callers: setting(
-      mapOf(HTTP_DOORS, callers, "door to a list of callers"),
+      mapOf([...HTTP_DOORS, "haproxy"] as const, callers, "door to a list of callers"),
       {},
-      "Doors of `http_listen` that only some of `http_callers` may use, each with a list of them, written as there. Default: " +
-        "each caller may use every door of `http_doors`.",
+      "Doors that only some of `http_callers` may use, each with a list of them, written as there; `haproxy` is `spop_listen`. It narrows " +
+        "the doors that it names, and no caller: who may use one only must be missing from the lists of all others. Default: each caller may use every door.",
     ),
     decision_timeout: setting(
       duration("2ms", "1m"),

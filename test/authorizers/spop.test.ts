@@ -242,6 +242,17 @@ describe("authorizers: SPOP", () => {
     await assert.rejects(start({ callers: [] }), /http_callers/);
   });
 
+  it("takes no frame from a caller of other doors", async () => {
+    const { socket, closed, frames } = connected(await start({ doorCallers: ["127.0.0.2"] }));
+    socket.write(Buffer.concat([hello(), notify(1)]));
+    await closed();
+    assert.deepEqual([frames(), asked, refused], [[], 0, ["stranger"]]);
+    // it narrows, and opens nothing
+    const other = connected(await start({ callers: ["127.0.0.2"], doorCallers: ["127.0.0.1"] }));
+    await other.closed();
+    assert.deepEqual(refused, ["stranger"]);
+  });
+
   it("denies with 503 what it cannot decide now", async () => {
     const never = () => new Promise<never>(() => undefined);
     const stopped = await start();
@@ -294,5 +305,33 @@ describe("authorizers: SPOP", () => {
     assert.deepEqual([earlier?.stream, earlier && variablesOf(earlier)["verdict"]], [1, "allow"]);
     assert.equal(goodbye?.type, FRAME.agentDisconnect);
     assert.equal(asked, 1);
+  });
+
+  it("at shutdown, waits for no peer that reads nothing", async () => {
+    const long = { status: 403, headers: [], body: "x".repeat(10_000) };
+    const server = await start({
+      ask: () => {
+        asked += 1;
+        return long;
+      },
+    });
+    const { socket, got } = connected(server);
+    socket.write(hello());
+    await got(1);
+    socket.pause();
+    // more answers than the system's buffers take
+    const before = asked;
+    const sending = setInterval(() => {
+      if (asked - before < 2_000) for (let id = 1; id <= 100; id += 1) socket.write(notify(id));
+    }, 5);
+    let sofar = -1;
+    await eventually("the answers wait", () => {
+      const waits = asked > before && asked === sofar;
+      sofar = asked;
+      return waits;
+    });
+    clearInterval(sending);
+    await server.close(0);
+    socket.destroy();
   });
 });

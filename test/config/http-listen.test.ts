@@ -33,6 +33,10 @@ describe("configuration: who asks for decisions over HTTP, and the fleet", () =>
       { "authz.http_door_callers": { aws: ["127.0.0.1"] } },
       "`authz.http_door_callers` has no effect without `authz.http_listen`",
     ],
+    [
+      { ...asked, "authz.http_door_callers": { haproxy: ["127.0.0.1"] } },
+      "`haproxy` has no effect without `authz.spop_listen`",
+    ],
     [{ ...listens, "authz.http_callers": ["a.test"] }, "needs `authz.tls.client_ca`"],
     [
       { "authz.http_listen": "127.0.0.1:9191", "authz.http_callers": ["127.0.0.1"] },

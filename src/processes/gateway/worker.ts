@@ -91,6 +91,7 @@ async function runWorker(planFile: string, index: number): Promise<void> {
   // the first refusal is an increase
   if (http !== undefined)
     for (const cause of AUTHORIZER_REFUSALS) metrics.authorizersRefused.inc({ cause }, 0);
+  const { haproxy, ...httpDoorCallers } = plan.config.authz.http_door_callers;
   const startOthers = (): Promise<readonly Authorizers[]> => {
     const shared = {
       callers: plan.config.authz.http_callers,
@@ -108,13 +109,20 @@ async function runWorker(planFile: string, index: number): Promise<void> {
               ...shared,
               ...tls,
               listen: http,
-              callersByPath: callersByPath(plan.config.authz.http_door_callers),
+              callersByPath: callersByPath(httpDoorCallers),
               doors: service.httpDoors,
               apis: service.httpApis,
             }),
           ]
         : []),
-      ...(spop ? [startSpop({ ...shared, listen: spop, ask: service.askHaproxy })] : []),
+      ...(spop
+        ? [
+            startSpop({
+              ...{ ...shared, listen: spop, ask: service.askHaproxy },
+              ...(haproxy !== undefined && { doorCallers: haproxy }),
+            }),
+          ]
+        : []),
     ]);
   };
 
