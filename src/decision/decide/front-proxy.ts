@@ -5,7 +5,7 @@ import {
   type RawRequest,
 } from "../../request/index.ts";
 import type { DenialReason } from "../../reasons.ts";
-import { isForwarding } from "../headers/forwarding-headers.ts";
+import { isForwarding, isProductsOwn } from "../headers/forwarding-headers.ts";
 import type { HeaderChanges } from "../headers/identity-headers.ts";
 import type { AccessRequest } from "../types.ts";
 import { createNetworks, readAddress, readPeer } from "./addresses.ts";
@@ -97,7 +97,7 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
       return refused("AMBIGUOUS_FORWARDING", "the header `x-real-ip`: no proxy reports this address");
     const clientIp = real !== undefined && client.index < 0 ? real : client.address;
     const has = (name: string) => raw.headers.some(([header]) => header === name);
-    const wanted = {
+    const wanted: Record<string, string | undefined> = {
       "x-forwarded-for": clientIp,
       ...((forwarded.scheme !== undefined || has("x-forwarded-proto")) && { "x-forwarded-proto": scheme }),
       "x-forwarded-host": host,
@@ -105,6 +105,8 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
         read.has("forwarded") && has("forwarded") ? forwardedValue(clientIp, scheme, host) : undefined,
       "x-real-ip": reals.length > 0 ? clientIp : undefined,
     };
+    for (const [name] of raw.headers)
+      if (isProductsOwn(name) && !accepted.has(name)) wanted[name] = undefined;
     const seen = withHeaders({ ...raw, scheme }, wanted);
     return { trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) };
   };

@@ -30,6 +30,16 @@ export const FORWARDING_NAMES: readonly string[] = [
 
 const NAMES: ReadonlySet<string> = new Set(FORWARDING_NAMES);
 
+/**
+ * Whether the name belongs to one product or another. A proxy passes on from the client what it does not know, and none knows all of
+ * these, so a trusted proxy is not believed in them without being asked for it.
+ *
+ * @param name - in lower case
+ */
+export function isProductsOwn(name: string): boolean {
+  return NAMES.has(name) && name !== "forwarded" && name !== "x-real-ip";
+}
+
 /** @param name - in lower case */
 export function isForwarding(name: string): boolean {
   return name.startsWith("x-forwarded-") || NAMES.has(name);

@@ -12,6 +12,7 @@ import { startFrontApplication, type FrontApplication } from "../support/front-a
 import { ask, askHttp2, askRaw, CLIENT, type FrontAnswer } from "../support/front-client.ts";
 import { startRelay, type Relay } from "../support/relay.ts";
 import { startFrontProxy, type FrontProgram, type FrontProxy } from "../support/run-proxy.ts";
+import { FORWARDING_NAMES } from "../../../src/decision/headers/forwarding-headers.ts";
 
 const POLICIES = `
 policies:
@@ -134,6 +135,17 @@ describe("deploy: a proxy in front of the gateway", function () {
         assert.equal(status, 200);
         const forwarded = Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith("x-forwarded-"));
         assert.deepEqual(forwarded.sort(), ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"]);
+      });
+
+      it("the application gets no client's word about its address or host in the headers of products", async () => {
+        const names = FORWARDING_NAMES.filter((name) => name !== "forwarded" && name !== "x-real-ip");
+        const headers = Object.fromEntries(names.map((name) => [name, "10.6.6.6"]));
+        const { status, seen } = await ask(proxy.port, "/open/x", { headers });
+        assert.equal(status, 200);
+        assert.deepEqual(
+          Object.entries(seen?.headers ?? {}).filter(([, value]) => String(value).includes("10.6.6.6")),
+          [],
+        );
       });
 
       it("forwards an upload of unknown length", async () => {
