@@ -38,6 +38,8 @@ export const DECISION = names(
   "handshake_accept",
   "slot",
   "generation",
+  // the digest of the policy set that decided on the handshake
+  "set",
   // the cluster whose worker identifies the client of a connection by its first message; absent: nobody needs to
   "identify",
   // for access logs
@@ -98,6 +100,9 @@ export const COUNTS = names("delivered", "dropped", "masked");
 export const DENIED_MESSAGES = names("direction", "type", "rule", "set", "count");
 /** The client's messages, and the server's. */
 export const DIRECTION = names("send", "receive");
+
+/** In lists that are cut: stands for all that are not listed. */
+export const MORE = "...";
 export const CLOSED = names("code", "reason", "by");
 export const CLOSED_BY = names("policy", "protocol", "expiry", "peer", "error");
 
@@ -243,6 +248,7 @@ export const LUA_CONTRACT = {
   COUNTS,
   DENIED_MESSAGES,
   DIRECTION,
+  MORE,
   CLOSED,
   CLOSED_BY,
   CLOSE,

@@ -118,6 +118,8 @@ interface Facts {
 interface PermitParts {
   /** What the gateway still has to do with the response or on the connection. */
   readonly plan?: PlanIR;
+  /** By the gateway's own set alone (null: none), if the customer's own sets permit the request as well: `plan` is for all. */
+  readonly gatewayPlan?: PlanIR | null;
   /** Index of the entry of `gateway.routes` whose limits apply. */
   readonly route?: number;
   /** Other readings of the request, which are also permitted. */

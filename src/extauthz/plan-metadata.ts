@@ -19,7 +19,7 @@ export const PLAN_HEADER: readonly [name: string, value: string] = [HEADER.plan,
 
 /** @returns the metadata of an allowed request that has a plan, for `envoy.filters.http.ext_authz`. */
 export function planMetadata(
-  { text, decisionId, websocket, graphql, expiresAt, slot }: CarriedPlan,
+  { text, decisionId, websocket, graphql, expiresAt, slot, set }: CarriedPlan,
   access: AccessRequest,
   place: StatePlace,
 ): DecisionMetadata {
@@ -30,6 +30,7 @@ export function planMetadata(
     method: access.raw.method,
     request_id: access.requestId,
     ...(websocket && { state_file: place.file, state_epoch: place.epoch, expires_at: expiresAt }),
+    ...(websocket && set !== undefined && { set }),
     ...(graphql && place.identify !== undefined && { identify: place.identify }),
     ...(accept !== undefined && { handshake_accept: accept }),
     ...(slot && { slot: slot.slot, generation: slot.generation }),

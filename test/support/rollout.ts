@@ -194,6 +194,10 @@ export function useRolloutGateway() {
     enforce,
     percentageIs,
     headers,
+    /** Makes tokens for more users than {@link USERS}. */
+    async addUsers(users: readonly string[]): Promise<void> {
+      for (const sub of users) tokens.set(sub, await issuer.token({ sub }));
+    },
     get,
     armOfPath,
     armOfMask,

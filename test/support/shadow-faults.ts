@@ -5,7 +5,7 @@
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 
 const data: unknown = workerData;
-const isShadow = !isMainThread && typeof data === "object" && data !== null && "rollout" in data;
+const isShadow = !isMainThread && typeof data === "object" && data !== null && "config" in data;
 
 if (isShadow)
   parentPort?.on("message", ({ candidate }: { candidate: { label: string } }) => {

@@ -10,7 +10,10 @@ local CLOSE, CLOSED_BY, DIRECTION = contract.CLOSE, contract.CLOSED_BY, contract
 local socket = {}
 
 local MOST_NOTICES = 100
+-- Denied messages are counted by type, rule and set. Types without a rule are the sender's words, so they have few entries of
+-- their own, for each direction: nobody can keep what a rule has denied out of the record.
 local MOST_DENIED = 20
+local MOST_UNLISTED = 5
 local MOST_PATHS = 50
 local MOST_SETS = 10
 
@@ -33,6 +36,7 @@ end
 --   env        function() -> the value of `env` for conditions
 --   messages, mask, condition, graphql    the modules of these names; graphql is graphql_socket
 --   identify   see graphql_socket.new
+--   set        the digest of the set that decided on the handshake, or nil
 function socket.new(options)
   local plan = options.plan
   local client, server = collected(plan)
@@ -58,9 +62,10 @@ function socket.new(options)
     closing = nil, server_ended = false, client_ended = false,
     sent = { delivered = 0, dropped = 0 },
     received = { delivered = 0, dropped = 0, masked = 0 },
-    denied = {}, denied_by_key = {},
-    -- the digest of the set in force, and those of all sets after the one that decided on the handshake
-    set = nil, sets = {},
+    -- by rules, and without one; what has no entry of its own is counted by direction
+    denied = {}, unlisted = {}, denied_by_key = {}, unlisted_of = {}, rest = {},
+    -- the digest of the set that decided on the handshake, of the one in force, and those of all after the first
+    first = options.set, set = options.set, sets = {}, more_sets = false,
     paths = {}, path_seen = {},
     closed = nil,
   }, Socket)
@@ -85,7 +90,10 @@ local FORBIDDEN = 4403
 function Socket:by_set(set)
   if type(set) ~= "string" or set == self.set then return end
   self.set = set
-  if #self.sets == MOST_SETS then table.remove(self.sets, 1) end
+  if #self.sets == MOST_SETS then
+    table.remove(self.sets, 1)
+    self.more_sets = true
+  end
   self.sets[#self.sets + 1] = set
 end
 
@@ -122,17 +130,75 @@ end
 
 local function put(out, bytes) out[#out + 1] = bytes end
 
+-- Counts messages that have no entry of their own.
+function Socket:add_to_rest(direction, count)
+  local rest = self.rest[direction]
+  if not rest then
+    rest = { direction = direction, type = contract.MORE, count = 0 }
+    self.rest[direction] = rest
+  end
+  rest.count = rest.count + count
+end
+
+-- Room for an entry by a rule: in place of the oldest one of another set, since the one in force is what is being looked at.
+function Socket:has_room_for_rule()
+  if #self.denied < MOST_DENIED then return true end
+  for i, entry in ipairs(self.denied) do
+    if entry.by ~= self.set then
+      table.remove(self.denied, i)
+      self.denied_by_key[entry.key] = nil
+      self:add_to_rest(entry.direction, entry.count)
+      return true
+    end
+  end
+  return false
+end
+
+function Socket:has_room_for_unlisted(direction)
+  local count = self.unlisted_of[direction] or 0
+  if count == MOST_UNLISTED then return false end
+  self.unlisted_of[direction] = count + 1
+  return true
+end
+
 function Socket:note_denied(direction, name, rule)
   local label = name and self.messages.label(name)
   local key = table.concat({ direction, label or "", rule or "", self.set or "" }, "\0")
   local entry = self.denied_by_key[key]
   if not entry then
-    if #self.denied == MOST_DENIED then return end
-    entry = { direction = direction, type = label, rule = rule, set = self.set, count = 0 }
+    local has_room
+    if rule then has_room = self:has_room_for_rule() else has_room = self:has_room_for_unlisted(direction) end
+    if not has_room then return self:add_to_rest(direction, 1) end
+    entry = { direction = direction, type = label, rule = rule, by = self.set, key = key, count = 0 }
     self.denied_by_key[key] = entry
-    self.denied[#self.denied + 1] = entry
+    local list = rule and self.denied or self.unlisted
+    list[#list + 1] = entry
   end
   entry.count = entry.count + 1
+end
+
+-- What was denied, for the record: by rules first, since the record is cut at its end.
+function Socket:denied_messages()
+  local out = {}
+  local function add(entry)
+    local set = entry.by ~= self.first and entry.by or nil
+    out[#out + 1] = { direction = entry.direction, type = entry.type, rule = entry.rule, set = set, count = entry.count }
+  end
+  for _, entry in ipairs(self.denied) do add(entry) end
+  for _, entry in ipairs(self.unlisted) do add(entry) end
+  for _, direction in ipairs({ DIRECTION.send, DIRECTION.receive }) do
+    if self.rest[direction] then out[#out + 1] = self.rest[direction] end
+  end
+  return out
+end
+
+-- The sets that took effect after the first one, for the record.
+function Socket:sets_since()
+  if #self.sets == 0 then return nil end
+  if not self.more_sets then return self.sets end
+  local out = { contract.MORE }
+  for _, set in ipairs(self.sets) do out[#out + 1] = set end
+  return out
 end
 
 function Socket:note_masked(result)
@@ -326,14 +392,20 @@ function Socket:from_server(bytes)
   return table.concat(out)
 end
 
+-- socket:events() -> how often something was withheld, masked or ended so far
+function Socket:events()
+  return self.sent.dropped + self.received.dropped + self.received.masked + (self.closed and 1 or 0)
+end
+
 -- socket:outcome() -> what happened so far, for outcome.connection:
---   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 20 of { direction, type,
+--   { sent = { delivered, dropped }, received = { delivered, dropped, masked }, denied = up to 32 of { direction, type,
 --   rule, set, count }, paths = up to 50, sets = nil or the last 10, closed = nil or { code, reason, by } }
--- The numbers count messages. `by` is one of the contract's CLOSED_BY. It is not a copy.
+-- The numbers count messages: those of `denied` add up to what was dropped. A type or set MORE stands for all that are not
+-- listed. set: nil for that of the handshake. `by` is one of the contract's CLOSED_BY. Some of it is no copy.
 function Socket:outcome()
   return {
-    sent = self.sent, received = self.received, denied = self.denied, paths = self.paths, closed = self.closed,
-    sets = #self.sets > 0 and self.sets or nil,
+    sent = self.sent, received = self.received, denied = self:denied_messages(), paths = self.paths, closed = self.closed,
+    sets = self:sets_since(),
   }
 end
 

@@ -48,6 +48,7 @@ local function make(handle, plan, decision)
   return socket.new({
     plan = plan.websocket,
     identify = decision[DECISION.identify] and function() return identify(handle) end or nil,
+    set = decision[DECISION.set],
     random = random,
     env = function() return env.of(plan.websocket.environment) end,
     messages = messages,
@@ -93,11 +94,9 @@ end
 -- much passed, which changes with every message. Lua is not notified when a stream is aborted.
 -- -> what was recorded last
 local function report(handle, connection, before, is_end)
-  local happened, now = connection:outcome(), os.time()
-  local events = happened.sent.dropped + happened.received.dropped + happened.received.masked
-  if happened.closed then events = events + 1 end
+  local events, now = connection:events(), os.time()
   if before and not is_end and before.at == now and before.events == events then return before end
-  stream.note(handle, NOTE.outcome, outcome.connection(happened))
+  stream.note(handle, NOTE.outcome, outcome.connection(connection:outcome()))
   return { at = now, events = events }
 end
 

@@ -333,7 +333,8 @@ export class ConnectionRegistry {
     if (planHash === entry.planHash) return undefined;
     const newPlan = planTextOf(planText, set);
     const characters = this.#planCharacters - (entry.newPlan?.length ?? 0) + newPlan.length;
-    if (characters > this.#planSpace) return this.#close(entry, NO_ROOM_FOR_PLAN);
+    if (characters > this.#planSpace)
+      return this.#close(entry, { ...NO_ROOM_FOR_PLAN, ...(set !== undefined && { set }) });
     this.#planCharacters = characters;
     entry.planHash = planHash;
     entry.newPlan = newPlan;

@@ -1,7 +1,7 @@
 import { IR_VERSION } from "../../policy/evaluation.ts";
 import { quotedAscii, spellOut } from "../../text/index.ts";
 import { checkSession, customerOf, type KnownState } from "./check-session.ts";
-import { joinPlans } from "./join-plans.ts";
+import { bothPermit, gatewayPlanOf, ofCustomersSet } from "./both-permit.ts";
 import { canonicalize, type CanonicalRequest, type ReadOptions, type Variant } from "../../request/index.ts";
 import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import { unannouncedBody } from "./http10-body.ts";
@@ -16,7 +16,6 @@ import {
   deny,
   denyCaller,
   refuse,
-  requiresAudit,
   type EvaluationContext,
   type EvaluationDependencies,
 } from "./evaluation-context.ts";
@@ -30,7 +29,7 @@ import { requireOrigin, type OriginCheck } from "./origin-check.ts";
 import type { GraphqlEndpoint } from "../policies/graphql-endpoints.ts";
 import type { Candidate, PolicyRelease } from "../policies/release.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
-import type { AccessRequest, Decision, Denial, Draft, Permit, RulesEvaluated } from "../types.ts";
+import type { AccessRequest, Decision, Denial, Draft, RulesEvaluated } from "../types.ts";
 import { readingsWithoutCookie } from "../headers/withheld-cookie.ts";
 import { readingsWithoutTokens } from "../headers/withheld-tokens.ts";
 import type { TokenSources } from "../../identity/index.ts";
@@ -48,7 +47,6 @@ export interface Shadowed extends GivenCaller {
   /** As received. */
   readonly access: AccessRequest;
   readonly decision: Decision;
-  readonly hasOwnSets: boolean;
 }
 
 /** The dependencies of decisions. */
@@ -243,7 +241,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
       const { candidate } = policies;
       const { shadow } = dependencies;
       if (candidate?.mode !== "shadow" || shadow === undefined) return final;
-      const context = { candidate, access: received, found, checked: caller, hasOwnSets: own.length > 0 };
+      const context = { candidate, access: received, found, checked: caller };
       return andThen(final, (decision) => {
         if (decision.reason !== "BODY_NEEDED") shadow({ ...context, decision });
         return decision;
@@ -276,7 +274,10 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const draft = { ...evaluation.draft, snapshot, customerPolicySet: snapshot.label };
     return andThen(withVariants({ ...evaluation, snapshot, draft }, variants), (second) => {
       if (second.verdict === "DENY") return second;
-      return bothPermit(decision, second) ?? deny(draft, "POLICY_SETS_CONFLICT");
+      const both = bothPermit(decision, ofCustomersSet(second, name));
+      return both === undefined
+        ? deny(draft, "POLICY_SETS_CONFLICT")
+        : { ...both, gatewayPlan: gatewayPlanOf(decision) ?? null };
     });
   }
 }
@@ -349,19 +350,6 @@ function alsoAs(
       ? { ...second, detail: second.detail === undefined ? readAs : `${second.detail}; ${readAs}` }
       : deny(draft, "AMBIGUOUS_PATH", `${readAs}, for which the rules require something else`);
   });
-}
-
-/** @returns `undefined` if the two plans cannot be carried out together */
-function bothPermit(decision: Permit, second: Permit): Permit | undefined {
-  const read = new Set([...(decision.alsoRead ?? []), ...(second.alsoRead ?? [])]);
-  const both = {
-    ...decision,
-    ...(requiresAudit(second) && { auditRequired: true as const }),
-    ...(read.size > 0 && { alsoRead: [...read] }),
-  };
-  const plan = joinPlans(decision.plan, second.plan);
-  if (plan === undefined) return decision.plan === undefined ? both : undefined;
-  return { ...both, plan };
 }
 
 /** Path rules come first: if one matches, it must permit, whatever other rules apply. */

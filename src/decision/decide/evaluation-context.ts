@@ -88,7 +88,10 @@ export function deny(draft: Draft | Denial, reason: DenialReason, detail?: strin
 }
 
 /** A denial of something that the rules permit but that cannot be carried out. */
-export function denyPermitted({ plan, alsoRead, route, ...facts }: Permit, reason: DenialReason): Denial {
+export function denyPermitted(
+  { plan, gatewayPlan, alsoRead, route, ...facts }: Permit,
+  reason: DenialReason,
+): Denial {
   return { ...facts, verdict: "DENY", reason };
 }
 

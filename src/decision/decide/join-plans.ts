@@ -91,11 +91,18 @@ function joinMessage(a: PlannedMessage, b: PlannedMessage): PlannedMessage {
   const when = both(a.when, b.when);
   const fields = [...(a.fields ?? []), ...(b.fields ?? [])];
   return {
-    rule: a.when === undefined && b.when !== undefined ? b.rule : a.rule,
+    rule: whatDenies(a, b),
     ...(when !== undefined && { when }),
     onDeny: a.onDeny === "close" || b.onDeny === "close" ? "close" : "drop",
     ...(fields.length > 0 && { fields }),
   };
+}
+
+/** The rule that denies the message where one does; both where it is known only with the message. */
+function whatDenies(a: PlannedMessage, b: PlannedMessage): string {
+  if (a.when === false || b.when === undefined) return a.rule;
+  if (b.when === false || a.when === undefined) return b.rule;
+  return `${a.rule}, ${b.rule}`;
 }
 
 function both(

@@ -59,7 +59,7 @@ export function createIdentifyConnection({
     { connection, access, holder: before }: Beginning,
   ): CarriedPlan | DenialReason {
     if (permit.plan?.websocket?.graphql === undefined) return "PLAN_NOT_ENFORCEABLE";
-    const plan = carriedPlan(permit.plan, permit.identity, connection);
+    const plan = carriedPlan(permit.plan, permit, connection);
     const holder = holderOf(permit.identity, permit.clientIp);
     if (holder !== before && !registry.isWithinLimit({ holder, access }))
       return "TOO_MANY_CONNECTIONS_OF_USER";

@@ -143,7 +143,7 @@ export function serveDoor<Message, Answer>(
         return denied(denyPermitted(decision, "PLAN_NOT_ENFORCEABLE"), check, decisionId, isConnection);
       let plan: CarriedPlan | undefined;
       if (decision.plan !== undefined) {
-        plan = carriedPlan(decision.plan, decision.identity, (decisionId ??= nextDecisionId()));
+        plan = carriedPlan(decision.plan, decision, (decisionId ??= nextDecisionId()));
         isConnection = plan.websocket;
         if (isConnection) {
           const full = register(plan, decision, check);

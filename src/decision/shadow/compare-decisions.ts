@@ -6,11 +6,11 @@ import type { ShadowCandidate, ShadowTask } from "./shadow-messages.ts";
 
 /** @returns the record of what the candidate would do differently; `undefined` if it does the same */
 export function compareDecisions(
-  { access, hasOwnSets, stable }: ShadowTask,
+  { access, stable }: ShadowTask,
   decision: Decision,
   candidate: ShadowCandidate,
 ): ShadowRecord | undefined {
-  const difference = differenceOf(stable, decision, hasOwnSets);
+  const difference = differenceOf(stable, decision);
   if (difference === undefined) return undefined;
   const { request, identity, detail } = decision;
   const customer = identity?.customer?.["id"];
@@ -40,12 +40,9 @@ export function compareDecisions(
 function differenceOf(
   stable: ShadowTask["stable"],
   decision: Decision,
-  hasOwnSets: boolean,
 ): ShadowRecord["difference"] | undefined {
   if (stable.verdict !== decision.verdict) return decision.verdict === "DENY" ? "denies" : "allows";
-  // the plan in force may be a joint one
-  if (hasOwnSets || effectOf(stable.plan) === effectOf(decision.plan)) return undefined;
-  return "plan";
+  return effectOf(stable.plan) === effectOf(decision.plan) ? undefined : "plan";
 }
 
 /** Two plans with the same text have the same effect; the ids of rules have none. */

@@ -17,12 +17,11 @@ export interface ShadowTask {
   /** The caller by its token, and after its session was checked. */
   readonly found: Caller;
   readonly checked: Caller;
-  /** The customer's own sets were evaluated as well, which the candidate is not compared with. */
-  readonly hasOwnSets: boolean;
   readonly stable: {
     readonly verdict: "ALLOW" | "DENY";
     readonly reason: Reason;
     readonly rule: string | null;
+    /** Without what the customer's own sets add. */
     readonly plan: PlanIR | undefined;
     readonly label: string;
     readonly digest: string;

@@ -138,7 +138,7 @@ export async function createService(
       "identity.cookie_origin_check is off: any site can act for users who are signed in with a cookie (CSRF)",
     );
   const failures = new RateBudget({ perSecond: FAILED_VERIFICATIONS_PER_SECOND });
-  const shadow = createShadow(config, { audit, metrics, log });
+  const shadow = createShadow({ config, tokens }, { audit, metrics, log });
   const deciding: DeciderDependencies = {
     policies: () => inForce.current,
     identify: createIdentify(verifier, { ...tokens, verifierOf, failed: () => failures.take() }),

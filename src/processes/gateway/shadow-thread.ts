@@ -11,6 +11,7 @@ import type {
   ShadowReady,
   ShadowResults,
 } from "../../decision/shadow/shadow-messages.ts";
+import type { TokenSources } from "../../identity/index.ts";
 import type { PolicySetIR } from "../../policy/index.ts";
 import type { ShadowRecord } from "../../protocol/index.ts";
 import { every } from "../../runtime/every.ts";
@@ -21,11 +22,21 @@ import { attributeSources } from "./attribute-sources.ts";
 import { caseSensitive, createControlPlaneLink } from "./control-plane-link.ts";
 import { decisionSettings } from "./decision-settings.ts";
 
-/** The module that evaluates candidates in shadow, in a thread of a worker. Its data is the configuration. */
+/** What the thread is started with. */
+export interface ShadowData {
+  readonly config: GatewayConfig;
+  /** Where the worker takes tokens from. */
+  readonly tokens: TokenSources;
+}
+
+/** The module that evaluates candidates in shadow, in a thread of a worker, on {@link ShadowData}. */
 export const SHADOW_THREAD = new URL(import.meta.url);
 
 /** Evaluates batches one after the other, with its own attribute sources and cache. */
-async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentPort>): Promise<void> {
+async function runShadow(
+  { config, tokens }: ShadowData,
+  port: NonNullable<typeof parentPort>,
+): Promise<void> {
   lowerPriority();
   const log = createLog({ level: config.telemetry.log_level, name: "shadow" });
   const metrics = createMetrics();
@@ -60,6 +71,7 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
         cache,
         sources,
         ...decisionSettings(config),
+        tokens,
       });
       try {
         const decision = await decide(task.access);
@@ -94,4 +106,4 @@ async function runShadow(config: GatewayConfig, port: NonNullable<typeof parentP
   port.postMessage({ ready: true } satisfies ShadowReady);
 }
 
-if (!isMainThread && parentPort !== null) await runShadow(workerData as GatewayConfig, parentPort);
+if (!isMainThread && parentPort !== null) await runShadow(workerData as ShadowData, parentPort);

@@ -1,12 +1,12 @@
 import type { OutcomeLog } from "../../audit/types.ts";
-import type { GatewayConfig } from "../../config/index.ts";
 import type { Shadowed } from "../../decision/decide/decide.ts";
+import { gatewayPlanOf } from "../../decision/decide/both-permit.ts";
 import { decidingRule } from "../../decision/decide/deciding-rule.ts";
 import { ShadowCounter, type ShadowCountsMessage } from "../../decision/shadow/shadow-counter.ts";
 import { ShadowEvaluator } from "../../decision/shadow/shadow-evaluator.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { SHADOW_THREAD } from "./shadow-thread.ts";
+import { SHADOW_THREAD, type ShadowData } from "./shadow-thread.ts";
 
 /** A worker's part of a candidate in shadow mode. Its thread starts with the first decision. */
 export interface Shadow {
@@ -19,12 +19,12 @@ export interface Shadow {
 
 /** @returns what evaluates candidates in shadow, and records and counts the differences */
 export function createShadow(
-  config: GatewayConfig,
+  data: ShadowData,
   { audit, metrics, log }: { readonly audit: OutcomeLog; readonly metrics: Metrics; readonly log: Log },
 ): Shadow {
   const counter = new ShadowCounter();
   const evaluator = new ShadowEvaluator(
-    { script: SHADOW_THREAD, data: config },
+    { script: SHADOW_THREAD, data },
     {
       record: (record) => {
         metrics.outcomes.inc({ event: "shadow_decision" });
@@ -50,10 +50,7 @@ export function createShadow(
   };
 }
 
-function take(
-  evaluator: ShadowEvaluator,
-  { candidate, access, found, checked, hasOwnSets, decision }: Shadowed,
-): void {
+function take(evaluator: ShadowEvaluator, { candidate, access, found, checked, decision }: Shadowed): void {
   const { set, file } = candidate;
   const { snapshot } = decision;
   // what a customer's own set denies, the candidate does not change
@@ -61,12 +58,12 @@ function take(
   evaluator.take(
     { file, label: set.label, digest: set.digest },
     {
-      ...{ access, found, checked, hasOwnSets },
+      ...{ access, found, checked },
       stable: {
         verdict: decision.verdict,
         reason: decision.reason,
         rule: decidingRule(decision)?.id ?? null,
-        plan: decision.plan,
+        plan: gatewayPlanOf(decision),
         label: snapshot.label,
         digest: snapshot.digest,
       },

@@ -47,6 +47,17 @@ export function createLambdaPolicies(
       },
       { metrics, log },
     );
+  let warnedOf: string | undefined;
+  /** A rollout is for gateways: until it is promoted, a function decides by the active version. */
+  function warnOfRollout(): void {
+    const rollout = link?.feed.current?.policySet(config.policies.policy_set)?.rollout;
+    if (rollout === undefined || rollout.id === warnedOf) return;
+    warnedOf = rollout.id;
+    log.warn(
+      { rollout: rollout.id, policy_set: config.policies.policy_set },
+      "a rollout is in progress: this function decides by the active version until the candidate is promoted",
+    );
+  }
   return {
     current() {
       const main = store.current;
@@ -59,6 +70,7 @@ export function createLambdaPolicies(
       return { main, customers: new Map(loaded) };
     },
     async refresh() {
+      warnOfRollout();
       if (link?.feed.current !== undefined) sets?.want(link.feed.current.namedPolicySets());
       // what a function is deployed with does not change
       if (options.source.kind !== "folder" || store.current === undefined) await store.refresh();

@@ -14,7 +14,6 @@ const TASK: ShadowTask = {
   access: accessOf(),
   found: {},
   checked: {},
-  hasOwnSets: false,
   stable: {
     verdict: "ALLOW",
     reason: "CONDITION_TRUE",

@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { digestOf } from "../../../src/decision/policies/snapshot.ts";
-import { compileText } from "../../decision/support.ts";
+import type { Decide } from "../../../src/decision/decide/decide.ts";
+import { createSnapshot, digestOf } from "../../../src/decision/policies/snapshot.ts";
+import { accessOf, compileText, deciderOf, outcome, UNUSED_VERIFIER } from "../../decision/support.ts";
 import {
   apiClient,
   PRODUCTION_ONLY,
@@ -123,6 +124,13 @@ describe("end to end: three gateways, and a hundred versions under load", functi
         const found = new Map((await recordsOf(gateway)).map((record) => [record["request_id"], record]));
         return mine.every(({ requestId }) => found.has(requestId)) && found;
       });
+      // also of requests that got no answer because the gateway was killed: each is decided again by the set that it names
+      for (const record of records.values())
+        assert.equal(
+          `${record.decision} ${record.reason}`,
+          await replayed(record),
+          `${record.resource} by ${String(record["policy_set"])}`,
+        );
       const seen = new Set<number>();
       for (const { requestId, path, status } of mine) {
         const record = records.get(requestId);
@@ -139,6 +147,20 @@ describe("end to end: three gateways, and a hundred versions under load", functi
       if (gateway !== again) assert.ok(seen.size > 5, `only ${seen.size} versions decided`);
     }
   });
+
+  const deciders = new Map<string, Decide>();
+  async function replayed({ resource, policy_digest: digest }: AuditLine): Promise<string> {
+    const version = versionOf.get(String(digest));
+    assert.ok(version !== undefined, `no version has the digest ${String(digest)}`);
+    let decide = deciders.get(String(digest));
+    if (decide === undefined) {
+      decide = deciderOf(createSnapshot(compileText(textOf(version), SET), { caseSensitive: false }), {
+        verifier: UNUSED_VERIFIER,
+      });
+      deciders.set(String(digest), decide);
+    }
+    return outcome(await decide(accessOf({ path: resource })));
+  }
 
   async function digestInForce({ adminUrl }: RunningGateway): Promise<string> {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();

@@ -50,6 +50,30 @@ describe("end to end: a candidate that is rolled out", function () {
     }
   });
 
+  it("takes as many of a thousand users as it says, and gives none of them back when it rises", async () => {
+    const users = Array.from({ length: 1_000 }, (_, n) => `person-${n}`);
+    await from.addUsers(users);
+    let before = new Set<string>();
+    for (const percentage of [1, 10, 50, 100]) {
+      await from.enforce(percentage);
+      await from.percentageIs(percentage);
+      const taken = new Set<string>();
+      const waiting = users.values();
+      await Promise.all(
+        Array.from({ length: 16 }, async () => {
+          for (const user of waiting) if ((await from.armOfPath(user)) === "candidate") taken.add(user);
+        }),
+      );
+      const share = percentage / 100;
+      const expected = users.length * share;
+      // four standard deviations of the binomial distribution
+      const bound = 4 * Math.sqrt(expected * (1 - share));
+      assert.ok(Math.abs(taken.size - expected) <= bound, `${percentage} %: ${taken.size} users`);
+      assert.deepEqual([...before].filter((user) => !taken.has(user)), [], `${percentage} %`);
+      before = taken;
+    }
+  });
+
   it("moves open connections when the percentage changes, and only those whose arm changes", async () => {
     await from.enforce(10);
     await from.percentageIs(10);

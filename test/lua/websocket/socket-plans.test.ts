@@ -154,11 +154,59 @@ describe("socket.lua under a new plan", () => {
       {},
       Array.from({ length: 30 }, (_, n) => by(`set ${n}`)),
     );
-    assert.deepEqual(
-      many.outcome.sets,
-      Array.from({ length: 10 }, (_, n) => `set ${n + 20}`),
-    );
+    assert.deepEqual(many.outcome.sets, ["...", ...Array.from({ length: 10 }, (_, n) => `set ${n + 20}`)]);
     assert.equal((await playOne({}, [denied])).outcome.sets, undefined);
+  });
+
+  it("names no set where it is that of the handshake, also after another one", async () => {
+    const denied = { client: fromClient(CHAT) };
+    const by = (set: string) => ({ replan: { ...NEW, set } });
+    const plan = { send: { chat: { rule: "n", when: false, onDeny: "drop" } } } as const;
+    const steps = [denied, by("first"), denied, by("second"), denied, by("first"), denied];
+    const [played, same] = await play([
+      { plan, set: "first", steps },
+      { plan, set: "first", steps: steps.slice(0, 3) },
+    ]);
+    const entry = { direction: "send", type: "chat", rule: "n" };
+    assert.deepEqual(played?.outcome.denied, [
+      { ...entry, count: 3 },
+      { ...entry, set: "second", count: 1 },
+    ]);
+    assert.deepEqual(played.outcome.sets, ["second", "first"]);
+    assert.equal(same?.outcome.sets, undefined);
+  });
+
+  it("keeps entries of the set in force, and counts the others together", async () => {
+    const types = Array.from({ length: 15 }, (_, n) => `t${n}`);
+    const send = Object.fromEntries(
+      types.map((type) => [type, { rule: type, when: false, onDeny: "drop" } as const]),
+    );
+    const all = types.flatMap((type) => [{ client: fromClient({ type }) }, { server: fromServer("x") }]);
+    const [played] = await play([
+      {
+        plan: { send },
+        set: "first",
+        steps: [
+          ...all,
+          { replan: { environment: "test", plain: false, limit: 1_000, send, set: "second" } },
+          ...all,
+        ],
+      },
+    ]);
+    const { denied, sent } = played!.outcome;
+    assert.deepEqual(
+      denied.filter(({ set }) => set === "second").map(({ rule }) => rule),
+      types,
+    );
+    assert.deepEqual(
+      denied.filter(({ set, rule }) => set === undefined && rule !== undefined).map(({ rule }) => rule),
+      types.slice(10),
+    );
+    assert.deepEqual(denied.at(-1), { direction: "send", type: "...", count: 10 });
+    assert.equal(
+      denied.reduce((sum, { count }) => sum + count, 0),
+      sent.dropped,
+    );
   });
 
   it("goes on where there were no rules before, or are none any more", async () => {

@@ -13,6 +13,7 @@ local function options_of(setup)
   local seed, secret, waits = 1, "none", false
   local options = {
     plan = setup.plan,
+    set = setup.set,
     messages = require("gatehouse.messages"),
     mask = require("gatehouse.mask"),
     condition = require("gatehouse.condition"),
@@ -83,6 +84,8 @@ end
 /** What happens to a connection, in order. `broken` modules raise errors. */
 export interface Script {
   readonly plan: Partial<WebsocketPlanIR>;
+  /** The digest of the set that decided on the handshake. */
+  readonly set?: string;
   readonly broken?: string;
   readonly steps: readonly Step[];
 }
@@ -140,8 +143,12 @@ export async function startSockets(): Promise<{ runner: LuaRunner; play: Play }>
     runner,
     async play(scripts) {
       const results = await cases(
-        scripts.map(({ plan, broken, steps }) => [
-          JSON.stringify({ plan: { environment: "test", plain: false, limit: 100_000, ...plan }, broken }),
+        scripts.map(({ plan, set, broken, steps }) => [
+          JSON.stringify({
+            plan: { environment: "test", plain: false, limit: 100_000, ...plan },
+            set,
+            broken,
+          }),
           ...steps.map(encoded),
         ]),
       );
