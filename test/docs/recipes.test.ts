@@ -90,6 +90,18 @@ describe("docs/recipes", () => {
         ...new Set(Object.keys(files).flatMap((file) => /^(\w+)\/\w+\.yaml$/.exec(file)?.[1] ?? [])),
       ];
 
+      it("does what the page of all recipes says to run", async () => {
+        const [commands = "", ...others] = pageBlocks("recipes/README.md").flatMap(({ language, text }) =>
+          language === "sh" ? [text] : [],
+        );
+        assert.deepEqual(others, []);
+        for (const line of commands.trim().split("\n")) {
+          const [npx, gatehouse, ...args] = line.split(" ");
+          assert.deepEqual([npx, gatehouse], ["npx", "gatehouse"]);
+          await run(...args);
+        }
+      });
+
       it("has a policy without errors and warnings", async () => {
         for (const directory of directories())
           assert.doesNotMatch(await run("policy", "validate", "-d", directory), /warning|error/);
