@@ -76,6 +76,10 @@ describe("docs: the source of a figure", () => {
     const tells = (text: string, linksToBench = false) => tellsFigures({ text, linksToBench });
     assert.ok(tells("It took 5 ms in two runs."));
     assert.ok(tells("It needs less than a second.", true));
+    assert.ok(tells("A logout reaches every gateway within a second."));
+    assert.ok(tells("It is there in under a second or half a second later."));
+    assert.ok(tells("A worker answers 4,650 requests with tokens per second."));
+    assert.ok(!tells("It is tried again within seconds, at most 20 keys per second."));
     assert.ok(!tells("The default is 5 ms. It is measured."));
   });
 });

@@ -29,7 +29,7 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
   },
   "docs/deployment/README.md": { "docs/commands": ["--door nginx"] },
   "docs/deployment/authzen.md": {
-    "authorizers/authzen/guide": ["GET /prices", "GET /orders", "/access/v1/search/subject"],
+    "authorizers/authzen/guide": ['"id": "alice"', '"id": "bob"', "can_print"],
   },
   "docs/deployment/aws.md": { "authorizers/aws/guide": ["esbuild", "try.mjs"] },
   "docs/deployment/docker.md": {

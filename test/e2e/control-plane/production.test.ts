@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { folderOf, gatehouse } from "../../cli/support.ts";
+import { runCommands } from "../../deploy/support/guide-blocks.ts";
+import { blockWith } from "../../docs/support/page-blocks.ts";
+import { ROOT } from "../../support/up.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import {
   apiClient,
@@ -314,6 +318,21 @@ describe("end to end: control plane, identity provider and gateway, in productio
     });
     assert.equal(report.loses, report.decisions);
     assert.deepEqual(report.by.user, [{ name: data.user.id, loses: report.loses }]);
+    await folder.remove();
+  });
+
+  it("replays its whole trail by the command of docs/replay.md", async () => {
+    const folder = await folderOf({
+      "new-policies/main.yaml": POLICIES.replace('role == "manager"', 'role == "director"'),
+      "read.key": await plane.createKey("production", "read_only"),
+    });
+    const printed = await runCommands(blockWith("docs/replay.md", "--api-key-file read.key"), {
+      cwd: folder.path,
+      // somebody's access changes
+      prelude: `gatehouse() { '${process.execPath}' '${join(ROOT, "bin/gatehouse.js")}' "$@" || test $? = 1; }`,
+      places: { "https://gatehouse.example": plane.url.production },
+    });
+    assert.match(printed, /\blose/);
     await folder.remove();
   });
 
