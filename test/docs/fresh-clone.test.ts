@@ -143,14 +143,21 @@ if (isClonable && isInstalled("curl", "README and tutorial on a fresh clone"))
       assert.equal(bodyOf(await reader.run(finance)), bodyOf(csv));
 
       // an error
-      await change(POLICIES, (text) => text.replace('user.department == "finance" and', (part) => part.replace("==", "=")));
+      await change(POLICIES, (text) =>
+        text.replace('user.department == "finance" and', (part) => part.replace("==", "=")),
+      );
       const { text: validate } = next("sh");
       await assert.rejects(reader.run(validate), ({ stdout = "" }: { stdout?: string }) => {
         assert.match(stdout, /default\.yaml:\d+:\d+.*`==`/s);
         return true;
       });
-      await change(POLICIES, (text) => text.replace('user.department = "finance" and', (part) => part.replace("=", "==")));
-      assert.match(await said("npx gatehouse policy test"), /only-finance-exports.*never reached|never reached.*only-finance-exports/s);
+      await change(POLICIES, (text) =>
+        text.replace('user.department = "finance" and', (part) => part.replace("=", "==")),
+      );
+      assert.match(
+        await said("npx gatehouse policy test"),
+        /only-finance-exports.*never reached|never reached.*only-finance-exports/s,
+      );
       assert.match(await said("npx gatehouse policy coverage"), /\S/);
       await reader.stop();
 

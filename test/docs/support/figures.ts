@@ -64,12 +64,17 @@ export function paragraphsOf(page: string): readonly Paragraph[] {
 }
 
 /** Whether a paragraph tells of something that was measured. */
-export function tellsFigures({ text, linksToBench }: Pick<Paragraph, "text" | "linksToBench">): boolean {
+export function tellsFigures({
+  page,
+  text,
+  linksToBench,
+}: Pick<Paragraph, "page" | "text" | "linksToBench">): boolean {
+  const speed = page.startsWith("bench/") ? [] : SPEED;
   return text
     .split(/(?<=[a-z)]\.) /)
     .some(
       (sentence) =>
-        SPEED.some((pattern) => pattern.test(sentence)) ||
+        speed.some((pattern) => pattern.test(sentence)) ||
         (FIGURE.test(sentence) && (linksToBench || ABOUT_MEASURING.test(sentence))),
     );
 }

@@ -3,7 +3,9 @@
 /** Of a page, for each test: a part of each block of shell that it runs, which no other block of the page has. */
 type Blocks = Readonly<Record<string, readonly string[]>>;
 
-const PROXY_GUIDE: Blocks = { "deploy/run/proxy-guides": ["mkdir -p policies", "# 200, from the application"] };
+const PROXY_GUIDE: Blocks = {
+  "deploy/run/proxy-guides": ["mkdir -p policies", "# 200, from the application"],
+};
 
 /** The blocks of shell that tests run. */
 export const RUN_BY: Readonly<Record<string, Blocks>> = {
@@ -36,7 +38,11 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
     "deploy/run/image": ["cd deploy/docker", "docker compose up", "curl -i http://localhost:8000/health"],
   },
   "docs/deployment/front-proxy.md": {
-    "deploy/run/gateway-guides": ["npx gatehouse gateway", "nginx -t", "curl -i https://app.example.com/public "],
+    "deploy/run/gateway-guides": [
+      "npx gatehouse gateway",
+      "nginx -t",
+      "curl -i https://app.example.com/public ",
+    ],
   },
   "docs/deployment/gateway.md": {
     "deploy/run/gateway-guides": [
@@ -81,7 +87,11 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
   },
   "docs/operations/incidents.md": {
     "operations/incidents": [
-      ...["GATEWAY=http://127.0.0.1:9090", "curl -s $GATEWAY/readyz ", "policy validate --config gateway.yaml\n"],
+      ...[
+        "GATEWAY=http://127.0.0.1:9090",
+        "curl -s $GATEWAY/readyz ",
+        "policy validate --config gateway.yaml\n",
+      ],
       ...["# file, line, column", "# a set that the control plane publishes", "'^gatehouse_decisions_total'"],
       ...["--scope gateway --name gateway", "gatehouse_(database_pool_exhausted", "$API/v1/gateways"],
       ...["$API/v1/webhooks", "gatehouse keys list", "rotate-master", "df -h .", "date -u"],
@@ -101,15 +111,35 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
       "cp candidate/default.yaml",
     ],
     "e2e/control-plane/rollout-guide": [
-      ...["--name rollouts", '"name":"default","files"', '"activate":false', '"mode":"enforce","percentage":1'],
+      ...[
+        "--name rollouts",
+        '"name":"default","files"',
+        '"activate":false',
+        '"mode":"enforce","percentage":1',
+      ],
       ...["/rollout/promote", "/rollback"],
     ],
   },
   "docs/tutorial.md": {
     "docs/tutorial": [
-      ...["make run", "node tutorial/app.mjs", "npx gatehouse policy validate", "npx gatehouse gateway", "TOKEN=$("],
-      ...["curl -s http://127.0.0.1:3001/customers/c-1/invoices/i-1 -H \"Authorization: Bearer $TOKEN\"", "# 401: no token"],
-      ...["FINANCE=$(", "npx gatehouse policy explain", "grep ", "npx gatehouse policy test", "# 403: no rule"],
+      ...[
+        "make run",
+        "node tutorial/app.mjs",
+        "npx gatehouse policy validate",
+        "npx gatehouse gateway",
+        "TOKEN=$(",
+      ],
+      ...[
+        'curl -s http://127.0.0.1:3001/customers/c-1/invoices/i-1 -H "Authorization: Bearer $TOKEN"',
+        "# 401: no token",
+      ],
+      ...[
+        "FINANCE=$(",
+        "npx gatehouse policy explain",
+        "grep ",
+        "npx gatehouse policy test",
+        "# 403: no rule",
+      ],
       ...["curl -s -X PUT", "rm -r tutorial"],
     ],
   },
