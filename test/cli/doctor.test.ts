@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PROBLEMS, SEVERITIES, type ProblemCode } from "../../src/doctor/index.ts";
 import { askAdmin } from "../../src/gateway/envoy-admin.ts";
 import { startGateway, type TestGateway } from "../gateway/support/gateway.ts";
 import { managerOf, type Loose } from "../doctor/support.ts";
-import { runCommands } from "../deploy/support/guide-blocks.ts";
-import { blockWith } from "../docs/support/page-blocks.ts";
-import { ROOT } from "../support/up.ts";
+import { fromPage } from "../docs/support/from-page.ts";
 import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 
 interface Report {
@@ -89,12 +86,11 @@ describe("cli: doctor", () => {
   it("finds the same by the commands of docs/doctor.md, also in a dump", async () => {
     const { body } = await askAdmin(gateway.envoy.admin, "GET", "/config_dump?include_eds");
     await folder.add({ "envoy.json": body });
-    const prelude = `gatehouse() { '${process.execPath}' '${join(ROOT, "bin/gatehouse.js")}' "$@" || test $? = 1; }
-kubectl() { [ "\${*: -2}" = "GET config_dump?include_eds" ] && cat envoy.json; }`;
-    const run = (part: string, places = {}) =>
-      runCommands(blockWith("docs/doctor.md", part), { cwd: folder.path, prelude, places });
-    await run("pilot-agent request");
-    const printed = await run("gatehouse doctor --envoy-admin", { "127.0.0.1:9901": admin });
+    const functions = `kubectl() { [ "\${*: -2}" = "GET config_dump?include_eds" ] && cat envoy.json; }`;
+    const cwd = folder.path;
+    await fromPage("docs/doctor.md", "pilot-agent request", { cwd, functions });
+    const places = { "127.0.0.1:9901": admin };
+    const printed = await fromPage("docs/doctor.md", "gatehouse doctor --envoy-admin", { cwd, places });
     assert.match(printed, /^critical: .*\[FAILURE_MODE_ALLOW\]$/m);
     const report = JSON.parse(printed.slice(printed.indexOf("\n{"))) as Report;
     assert.ok(report.findings.some(({ code }) => code === "FAILURE_MODE_ALLOW"));

@@ -82,7 +82,7 @@ describe("docs: the blocks of every page", function () {
         for (const [test, parts] of Object.entries(tests)) {
           assert.ok(names(test, page), `${test} does not read ${page}`);
           // others take the blocks in their order, and fail where there are more
-          if (!/\b(?:blockWith\(|only\("sh")/.test(testText(test))) continue;
+          if (!/\b(?:blockWith\(|fromPage\(|only\("sh")/.test(testText(test))) continue;
           for (const part of parts)
             assert.ok(
               ['"', "'"].some((quote) => testText(test).includes(`${quote}${part}${quote}`)),
