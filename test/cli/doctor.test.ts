@@ -5,6 +5,7 @@ import { PROBLEMS, SEVERITIES, type ProblemCode } from "../../src/doctor/index.t
 import { askAdmin } from "../../src/gateway/envoy-admin.ts";
 import { startGateway, type TestGateway } from "../gateway/support/gateway.ts";
 import { managerOf, type Loose } from "../doctor/support.ts";
+import { fromPage } from "../docs/support/from-page.ts";
 import { folderOf, keptCommandLine, type Folder } from "./support.ts";
 
 interface Report {
@@ -80,6 +81,19 @@ describe("cli: doctor", () => {
     await folder.add({ "dump.json": body });
     const fromFile = await doctor("--config-dump", "dump.json", "--json");
     assert.deepEqual((JSON.parse(fromFile.stdout) as Report).findings, report.findings);
+  });
+
+  it("finds the same by the commands of docs/doctor.md, also in a dump", async () => {
+    const { body } = await askAdmin(gateway.envoy.admin, "GET", "/config_dump?include_eds");
+    await folder.add({ "envoy.json": body });
+    const functions = `kubectl() { [ "\${*: -2}" = "GET config_dump?include_eds" ] && cat envoy.json; }`;
+    const cwd = folder.path;
+    await fromPage("docs/doctor.md", "pilot-agent request", { cwd, functions });
+    const places = { "127.0.0.1:9901": admin };
+    const printed = await fromPage("docs/doctor.md", "gatehouse doctor --envoy-admin", { cwd, places });
+    assert.match(printed, /^critical: .*\[FAILURE_MODE_ALLOW\]$/m);
+    const report = JSON.parse(printed.slice(printed.indexOf("\n{"))) as Report;
+    assert.ok(report.findings.some(({ code }) => code === "FAILURE_MODE_ALLOW"));
   });
 
   it("exits by the severity that is asked for", async () => {

@@ -9,7 +9,7 @@ const DOORS: Readonly<Record<string, string>> = {
   ...{ "Envoy, HTTP": "envoy-http", "API Gateway": "aws", AuthZEN: "authzen" },
 };
 /** Those whose doors `policy validate` does not know: they are given as much as people choose. */
-const OTHERS = ["gateway", "Envoy, gRPC"];
+const OTHERS = ["gateway", "Envoy, gRPC", "Gateway API, gRPC"];
 
 /** The rows, each with rules of that kind. */
 const ROWS: Readonly<Record<string, readonly string[]>> = {

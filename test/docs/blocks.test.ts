@@ -61,9 +61,8 @@ describe("docs: the blocks of every page", function () {
   });
 
   describe("of shell", () => {
-    const pages = [
-      ...new Set(blocks.filter(({ language }) => SHELL.includes(language)).map(({ page }) => page)),
-    ];
+    const shell = blocks.filter(({ language }) => SHELL.includes(language));
+    const pages = [...new Set(shell.map(({ page }) => page))];
     let control: WholeControl;
     let api: ApiCalls;
 
@@ -74,18 +73,44 @@ describe("docs: the blocks of every page", function () {
     });
     after(() => control.close());
 
-    it("are run by a test, or the reason why not is known", () => {
-      assert.deepEqual(pages.toSorted(), [...Object.keys(RUN_BY), ...Object.keys(NOT_RUN)].sort());
-      for (const [page, test] of Object.entries(RUN_BY))
-        assert.ok(names(test, page), `${test} does not read ${page}`);
+    it("are each run by a test, or the reason why not is known", () => {
+      assert.deepEqual(problemsOfRuns(shell, { ...RUN_BY, ...unrun() }), []);
+    });
+
+    it("are read from the page by the test that runs them", () => {
+      for (const [page, tests] of Object.entries(RUN_BY))
+        for (const [test, parts] of Object.entries(tests)) {
+          assert.ok(names(test, page), `${test} does not read ${page}`);
+          // others take the blocks in their order, and fail where there are more
+          if (!/\b(?:blockWith\(|fromPage\(|only\("sh")/.test(testText(test))) continue;
+          for (const part of parts)
+            assert.ok(
+              ['"', "'"].some((quote) => testText(test).includes(`${quote}${part}${quote}`)),
+              `${test} takes no block with ${part}`,
+            );
+        }
+    });
+
+    it("are missed where nothing runs them", () => {
+      const [page, language] = ["a.md", "sh"];
+      const two = ["make one\n", "make two\n"].map((text, line) => ({ page, line, language, text }));
+      const problems = (...parts: readonly string[]) => problemsOfRuns(two, { [page]: { test: parts } });
+      assert.deepEqual(problems("one", "two"), []);
+      assert.deepEqual(problems("one"), ["a.md:1: no test runs it"]);
+      assert.deepEqual(problems("make", "two"), [
+        "a.md: 2 blocks with `make`",
+        "a.md:1: several tests run it",
+      ]);
+      assert.deepEqual(problems("one", "two", "three"), ["a.md: 0 blocks with `three`"]);
+      assert.equal(problemsOfRuns(two, {}).length, 2);
     });
 
     it("start programs as these can be started, and name files, targets and routes that exist", async () => {
       const problems: string[] = [];
       for (const page of pages) {
-        const shell = new ShellPage(api);
+        const known = new ShellPage(api);
         for (const block of inLanguages(...SHELL).filter((one) => one.page === page))
-          problems.push(...(await shell.problemsOf(block)));
+          problems.push(...(await known.problemsOf(block)));
       }
       assert.deepEqual(problems, []);
     });
@@ -147,8 +172,37 @@ describe("docs: the blocks of every page", function () {
 
 describe("docs: what is known of blocks", () => {
   it("is known once, of tests that exist", () => {
-    for (const test of [...Object.values(RUN_BY), ...CHECKED_BY.map((entry) => entry.test)])
-      assert.ok(existsSync(join(ROOT, "test", `${test}.test.ts`)), test);
+    const tests = [
+      ...Object.values(RUN_BY).flatMap((one) => Object.keys(one)),
+      ...CHECKED_BY.map((entry) => entry.test),
+    ];
+    for (const test of tests) assert.ok(existsSync(join(ROOT, "test", `${test}.test.ts`)), test);
     for (const page of Object.keys(NOT_RUN)) assert.ok(!Object.hasOwn(RUN_BY, page), page);
   });
 });
+
+type Runs = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+/** The blocks that nothing runs, in the shape of `RUN_BY`. */
+function unrun(): Runs {
+  return Object.fromEntries(
+    Object.entries(NOT_RUN).map(([page, reasons]) => [page, { "": Object.keys(reasons) }]),
+  );
+}
+
+/** @returns blocks that not exactly one part names, and parts that do not name exactly one block */
+function problemsOfRuns(shell: readonly Block[], runs: Runs): readonly string[] {
+  const partsOf = (page: string) => Object.values(runs[page] ?? {}).flat();
+  const problems = Object.keys(runs).flatMap((page) =>
+    partsOf(page).flatMap((part) => {
+      const found = shell.filter((block) => block.page === page && block.text.includes(part));
+      return found.length === 1 ? [] : [`${page}: ${found.length} blocks with \`${part}\``];
+    }),
+  );
+  for (const block of shell) {
+    const found = partsOf(block.page).filter((part) => block.text.includes(part));
+    if (found.length !== 1)
+      problems.push(`${placeOf(block)}: ${found.length === 0 ? "no test runs it" : "several tests run it"}`);
+  }
+  return problems;
+}

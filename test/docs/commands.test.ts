@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EVENT_MEMBERS } from "../../src/control/resources/webhooks/payload.ts";
 import { stepUpChallenge } from "../../src/customer-state/step-up.ts";
@@ -15,6 +15,7 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { startOpenIdProvider, type OpenIdProvider } from "../support/providers/openid-provider.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { blockWith } from "./support/page-blocks.ts";
 
 const PASSWORD = "a quiet river under 9 stars";
 /** `gatehouse` and `npx gatehouse`, of this checkout. */
@@ -24,13 +25,6 @@ const PROGRAM = ["gatehouse", "npx"]
       `${name}() { ${name === "npx" ? "shift; " : ""}'${process.execPath}' '${join(ROOT, "bin/gatehouse.js")}' "$@"; }`,
   )
   .join("\n");
-
-/** The block of shell of a page that has a text. */
-function blockWith(page: string, part: string): string {
-  const [found, ...more] = blocksOf(textOf(page), "sh").filter((block) => block.includes(part));
-  assert.ok(found !== undefined && more.length === 0, `${page} has one block with ${part}`);
-  return found;
-}
 
 interface Envelope {
   readonly success: boolean;
@@ -240,18 +234,6 @@ describe("docs: commands about policies", () => {
       await writeFile(join(folder, name, "default.yaml"), rule);
     }
     assert.match(await run(blockWith("docs/policy-diff.md", "policy diff"), folder), /\bnarrower\b/);
-  });
-
-  it("prepare a candidate, and put it in the place of the set (docs/rollout.md)", async () => {
-    const folder = await temporaryDirectory();
-    await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
-    const page = "docs/rollout.md";
-    // an editor that changes the version
-    const editor = "edit() { sed -i 's/^version: .*/version: v-next/' \"$1\"; }\nEDITOR=edit\n";
-    const checked = await run(`${editor}${blockWith(page, "cp -r policies candidate")}`, folder);
-    assert.match(checked, /default@v-next/);
-    await run(blockWith(page, "cp candidate/default.yaml"), folder);
-    assert.match(await readFile(join(folder, "policies/default.yaml"), "utf8"), /^version: v-next$/m);
   });
 
   it("check whether a proxy can enforce a set (docs/deployment/README.md)", async () => {

@@ -17,6 +17,9 @@ const RECIPES = [
   "websocket.md",
 ];
 
+/** It has commands of its own, which are tried below. */
+const TWO_FOLDERS = "gradual-rollout.md";
+
 interface SuiteTest {
   readonly name: string;
   readonly messages?: readonly object[];
@@ -89,6 +92,22 @@ describe("docs/recipes", () => {
       const directories = () => [
         ...new Set(Object.keys(files).flatMap((file) => /^(\w+)\/\w+\.yaml$/.exec(file)?.[1] ?? [])),
       ];
+
+      it("does what the page of all recipes says to run", async () => {
+        if (recipe === TWO_FOLDERS) {
+          assert.ok(pageText("recipes/README.md").includes(`](${TWO_FOLDERS}) is about two folders`));
+          return;
+        }
+        const [commands = "", ...others] = pageBlocks("recipes/README.md").flatMap(({ language, text }) =>
+          language === "sh" ? [text] : [],
+        );
+        assert.deepEqual(others, []);
+        for (const line of commands.trim().split("\n")) {
+          const [npx, gatehouse, ...args] = line.split(" ");
+          assert.deepEqual([npx, gatehouse], ["npx", "gatehouse"]);
+          await run(...args);
+        }
+      });
 
       it("has a policy without errors and warnings", async () => {
         for (const directory of directories())

@@ -54,8 +54,7 @@ describe("deploy: the guide to the Gateway API", function () {
       "10.0.0.0/8": "127.0.0.1/32",
     });
     await writeFile(join(folder, "deploy/helm/examples/mesh.yaml"), values);
-    const [install = "", policy = "", route = "", ask = "", ...more] = commandBlocks("gateway-api");
-    assert.deepEqual(more, []);
+    const [install = "", policy = "", route = "", ask = ""] = commandBlocks("gateway-api", 4);
     const preludeAt = (address: string) => `${APPLIED}
 helm() {
   local words=()

@@ -36,7 +36,7 @@ describe("deploy: the guide to the Helm chart", function () {
   let issuer: TestIssuer;
   let database: TestDatabase;
   let env: NodeJS.ProcessEnv;
-  const [install = "", ask = "", upgrade = "", key = ""] = commandBlocks("helm");
+  const [install = "", ask = "", upgrade = "", key = ""] = commandBlocks("helm", 4);
 
   before(async () => {
     [upstream, issuer, folder] = await Promise.all([

@@ -93,7 +93,7 @@ describe("deploy: images", function () {
     const volume = join(folder, "volume");
     await mkdir(volume);
     await chmod(volume, 0o777);
-    const [prepare = "", start = "", ask = ""] = commandBlocks("docker");
+    const [prepare = "", start = "", ask = ""] = commandBlocks("docker", 3);
 
     await runCommands(prepare, { cwd: folder });
     for (const [path, mode] of [

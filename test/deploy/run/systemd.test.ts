@@ -167,7 +167,7 @@ systemd-sysusers() { :; }`;
     };
 
     it("a gateway allows one request and denies another", async () => {
-      const [install = "", configure = "", ask = ""] = commandBlocks("systemd");
+      const [install = "", configure = "", ask = ""] = commandBlocks("systemd", 5);
       await follow(install);
       await follow(configure);
       await start("gateway");
@@ -175,7 +175,7 @@ systemd-sysusers() { :; }`;
     });
 
     it("a control plane has its secrets in a file that only root can read, and makes a key for the gateway", async () => {
-      const [, , , configure = "", create = ""] = commandBlocks("systemd");
+      const [, , , configure = "", create = ""] = commandBlocks("systemd", 5);
       await follow(configure);
       const file = join(root, "/etc/gatehouse/control-plane.env");
       assert.equal((await stat(file)).mode & 0o777, 0o600);

@@ -5,9 +5,15 @@ import { guideBlocks, withPlaces } from "../../authorizers/support/guide.ts";
 
 const run = promisify(execFile);
 
-/** The blocks of commands of a page in docs/deployment, in their order. */
-export function commandBlocks(page: string): readonly string[] {
-  return guideBlocks(page, "sh");
+/**
+ * The blocks of commands of a page in docs/deployment, in their order.
+ *
+ * @param count - how many the test runs: a page that has another one fails it
+ */
+export function commandBlocks(page: string, count: number): readonly string[] {
+  const blocks = guideBlocks(page, "sh");
+  assert.equal(blocks.length, count, `blocks of commands in ${page}.md`);
+  return blocks;
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TableRow } from "mdast";
 import { toString } from "mdast-util-to-string";
 import { visit } from "unist-util-visit";
 import { ROOT, treeOf } from "../../../docs/.vitepress/pages.ts";
@@ -22,6 +23,13 @@ const ABOUT_MEASURING =
 const FIGURE =
   /\d\s?(?:ms|µs|us|s|KB|MB|GB|kB|MiB|%|percent)(?![\w/])|\d\.\d+ to \d|\b(?:a quarter of|half|less than) a second|\b(?:is|was|came to) \d\.\d\d/;
 
+/** How fast something is, whatever else the sentence says. */
+const SPEED = [
+  /\b(?:within|in under|in less than) (?:about )?(?:a|half a|a quarter of a) second\b|\bhalf a second\b/i,
+  // limits are smaller, or have no thousands
+  /\b\d{1,3},\d{3} (?:\w+ ){0,3}per second\b/i,
+];
+
 export interface Paragraph {
   readonly page: string;
   readonly line: number;
@@ -32,10 +40,10 @@ export interface Paragraph {
   readonly linksToBench: boolean;
 }
 
-/** The paragraphs of a page, and those cells of tables that have text. */
+/** The paragraphs of a page, and the rows of its tables. */
 export function paragraphsOf(page: string): readonly Paragraph[] {
   const found: Paragraph[] = [];
-  visit(treeOf(page), "paragraph", (node) => {
+  visit(treeOf(page), ["paragraph", "tableRow"], (node) => {
     const comments: string[] = [];
     visit(node, "html", ({ value }) => {
       const [, comment] = /^<!--\s*([^]*?)\s*-->$/.exec(value) ?? [];
@@ -45,17 +53,30 @@ export function paragraphsOf(page: string): readonly Paragraph[] {
     visit(node, "link", ({ url }) => {
       linksToBench ||= /\bbench\/(?:README\.md|results\.json)/.test(url);
     });
-    const text = toString(node, { includeHtml: false }).replaceAll(/\s+/g, " ");
+    const parts = node.type === "tableRow" ? (node as TableRow).children : [node];
+    const text = parts
+      .map((part) => toString(part, { includeHtml: false }))
+      .join(" | ")
+      .replaceAll(/\s+/g, " ");
     found.push({ page, line: node.position?.start.line ?? 0, text, comments, linksToBench });
   });
   return found;
 }
 
 /** Whether a paragraph tells of something that was measured. */
-export function tellsFigures({ text, linksToBench }: Pick<Paragraph, "text" | "linksToBench">): boolean {
+export function tellsFigures({
+  page,
+  text,
+  linksToBench,
+}: Pick<Paragraph, "page" | "text" | "linksToBench">): boolean {
+  const speed = page.startsWith("bench/") ? [] : SPEED;
   return text
     .split(/(?<=[a-z)]\.) /)
-    .some((sentence) => FIGURE.test(sentence) && (linksToBench || ABOUT_MEASURING.test(sentence)));
+    .some(
+      (sentence) =>
+        speed.some((pattern) => pattern.test(sentence)) ||
+        (FIGURE.test(sentence) && (linksToBench || ABOUT_MEASURING.test(sentence))),
+    );
 }
 
 const CLAIM = /^([\w-]+)(?: \[([^\]]*)\])? (\w+) (?:([<>=]) ([\d.,]+)|in ([\d.,]+)\.\.([\d.,]+))$/;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { folderOf, gatehouse } from "../../cli/support.ts";
+import { fromPage } from "../../docs/support/from-page.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import {
   apiClient,
@@ -298,22 +299,28 @@ describe("end to end: control plane, identity provider and gateway, in productio
     const { data } = await signIn("iris");
     assert.equal(await get("/mine", data.access_token), "200");
     const folder = await folderOf({
-      "next/main.yaml": POLICIES.replace('role == "manager"', 'role == "director"'),
-      key: await plane.createKey("production", "read_only"),
+      "new-policies/main.yaml": POLICIES.replace('role == "manager"', 'role == "director"'),
+      "read.key": await plane.createKey("production", "read_only"),
     });
     const query = `kind=decision&inputs=true&format=ndjson&resource=/mine&user_id=${data.user.id}&decision=ALLOW`;
-    const records = `${plane.url.production}/v1/audit/logs?${query}`;
+    const asked = [
+      "--records",
+      `${plane.url.production}/v1/audit/logs?${query}`,
+      "--api-key-file",
+      "read.key",
+    ];
     const report = await eventually("the record", async () => {
-      const { stdout, stderr } = await gatehouse(
-        ["replay", "--records", records, "--api-key-file", "key", "--candidate", "next", "--json"],
-        { cwd: folder.path },
-      );
+      const args = ["replay", ...asked, "--candidate", "new-policies", "--json"];
+      const { stdout, stderr } = await gatehouse(args, { cwd: folder.path });
       assert.equal(stderr, "");
       const read = JSON.parse(stdout) as { decisions: number; loses: number; by: { user: object[] } };
       return read.decisions > 0 ? read : undefined;
     });
     assert.equal(report.loses, report.decisions);
     assert.deepEqual(report.by.user, [{ name: data.user.id, loses: report.loses }]);
+    const places = { "https://gatehouse.example": plane.url.production };
+    const printed = await fromPage("docs/replay.md", "--api-key-file read.key", { cwd: folder.path, places });
+    assert.match(printed, new RegExp(`^ +[1-9]\\d* .* ${data.user.id}$`, "m"));
     await folder.remove();
   });
 
