@@ -17,6 +17,7 @@ import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
+import { bringNumbersForward } from "./resources/sessions/numbers.ts";
 import { runSessionEndings } from "./resources/sessions/run-endings.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
@@ -61,6 +62,19 @@ const JOBS: readonly MaintenanceJob[] = [
     run: async ({ context: { db, log } }) => {
       if (await renewFeedGeneration(db))
         log.warn("the database is on another server: the feed of events has begun a new generation");
+    },
+  },
+  {
+    // the same: their sequence does not move with the database
+    what: "bring the numbers of sessions forward",
+    everyMs: MINUTE_MS,
+    now: true,
+    level: "error",
+    run: async ({ context: { db, log } }) => {
+      if (await bringNumbersForward(db))
+        log.warn(
+          "the numbers of new sessions were behind those that are there, and have been brought forward",
+        );
     },
   },
   {

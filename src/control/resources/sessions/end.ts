@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
 import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
-import { requestEnding } from "./endings.ts";
+import { hasEnding, requestEnding } from "./endings.ts";
 import { statusOf, type SessionRow } from "./store.ts";
 
 /** Why a session ended. */
@@ -76,9 +76,15 @@ export async function endSessionsOfCustomer(
   reason: EndReason,
 ): Promise<void> {
   const { trx, now } = unit;
+  const request = { customer_id: customerId, reason, requested_at: now };
+  // among former sessions that are still to end, it would have to look for those that were opened since
+  if (await hasEnding(trx, customerId)) {
+    await requestEnding(trx, { ...request, ended: 0 });
+    return;
+  }
   // in the order of the index of open sessions, so that the history of the customer is not read
   const found = await trx("sessions")
-    .modify(whereOpen)
+    .whereNull("ended_at")
     .where("customer_id", customerId)
     .where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS))
     .orderBy(["alive_until", "id"])
@@ -86,8 +92,7 @@ export async function endSessionsOfCustomer(
     .pluck<string[]>("id");
   const ids = await lockUnended(trx, found);
   await endLocked(unit, ids, { reason, at: now });
-  if (found.length === AT_ONCE)
-    await requestEnding(trx, { customer_id: customerId, reason, requested_at: now, ended: ids.length });
+  if (found.length === AT_ONCE) await requestEnding(trx, { ...request, ended: ids.length });
 }
 
 /** Locks those of the sessions that have not ended, in one order, so that two that end overlapping sets do not deadlock. */
