@@ -17,6 +17,7 @@ import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
+import { endSessionsBeyondLimit } from "./resources/sessions/limit.ts";
 import { bringNumbersForward } from "./resources/sessions/numbers.ts";
 import { runSessionEndings } from "./resources/sessions/run-endings.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
@@ -147,6 +148,13 @@ const JOBS: readonly MaintenanceJob[] = [
     what: "end the sessions of customers",
     everyMs: SECOND_MS,
     run: ({ context }, signal) => runSessionEndings(context, signal),
+  },
+  {
+    // each sign-in keeps to it; users of earlier releases, and of a higher limit, may have more
+    what: "end sessions beyond the limit of users",
+    everyMs: DAY_MS,
+    now: true,
+    run: ({ context }, signal) => endSessionsBeyondLimit(context, signal),
   },
   {
     what: "go on with bulk assignments",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { endedSessionsAfter } from "../../../src/control/gateway/unusual-entries.ts";
 import type { UnitOfWork, UnitOrigin, Units } from "../../../src/control/platform/unit.ts";
 import { endSessionsOfCustomer } from "../../../src/control/resources/sessions/end.ts";
+import { makeRoomForSession } from "../../../src/control/resources/sessions/limit.ts";
 import { runSessionEndings } from "../../../src/control/resources/sessions/run-endings.ts";
 import { countingReads } from "../support/rows-read.ts";
 import { startSignInBench, type SignInBench } from "../support/sign-in.ts";
@@ -82,6 +83,15 @@ describe("sessions: how many rows are read where there are many", () => {
     // of more than a hundred
     assert.ok(read.length > 2 && Math.max(...read) < 50 && Math.min(...read.slice(0, 2)) > 2, String(read));
     assert.deepEqual(await open(), [{ n: MORE }]);
+  });
+
+  it("a sign-in reads as many of the user's as may be open, and those that it ends", async () => {
+    await addSessions(MORE, true);
+    await addSessions(MORE);
+    const { user } = await bench.signIn(customerId, { login: "alice" });
+    const read = await reading((unit) => makeRoomForSession(unit, user.id, 100));
+    assert.ok(read < FEW, String(read));
+    assert.deepEqual(await open(), [{ n: 2 * MORE + 2 - 2 * 200 }]);
   });
 
   it("a page of ended sessions reads its own", async () => {

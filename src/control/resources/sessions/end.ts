@@ -17,6 +17,7 @@ export const END_REASONS = [
   "refresh_reuse",
   "code_reuse",
   "session_too_old",
+  "session_limit",
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -51,8 +52,8 @@ interface EndedRow {
  * there may be many, which expired long ago for everybody.
  *
  * A caller that ends the sessions of a user must have locked that row: sign-in and refresh hold it in share mode while they make
- * tokens, so that either they see the new status, or the session that they made is ended here. A customer may have any number of
- * sessions: see {@link endSessionsOfCustomer}.
+ * tokens, so that either they see the new status, or the session that they made is ended here. A user has a limited number of
+ * sessions (`limit.ts`). A customer may have any number of them: see {@link endSessionsOfCustomer}.
  *
  * @returns the number of sessions ended, not counting those that had already ended
  */
@@ -62,8 +63,8 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
   return ids.length;
 }
 
-/** Sessions of a customer that end in the transaction that suspends or deletes it. */
-const AT_ONCE = 200;
+/** Sessions that end in one transaction with what ends them: the suspension of a customer, or a sign-in. */
+export const AT_ONCE = 200;
 
 /**
  * Ends the sessions of a customer whose row is locked and that is no longer active. The transaction holds what others wait for, so
