@@ -187,6 +187,12 @@ export const signIn = z
       "12h",
       "Maximum lifetime of a session, regardless of use. Customers' policies may shorten it.",
     ),
+    sessions_per_user: setting(
+      wholeNumber(1, 1000),
+      100,
+      "Open sessions of one user. A sign-in beyond that ends the oldest of them (`session_limit`). All sessions of a user end in one " +
+        "transaction, so there is always a limit; raise it for accounts that many devices share.",
+    ),
     signing_key_lifetime: setting(
       duration("1h", "87600h"),
       "720h",

@@ -17,6 +17,8 @@ import { maintainPartitions } from "./analytics/records/maintain-partitions.ts";
 import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
+import { endSessionsBeyondLimit } from "./resources/sessions/limit.ts";
+import { bringNumbersForward } from "./resources/sessions/numbers.ts";
 import { runSessionEndings } from "./resources/sessions/run-endings.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
@@ -61,6 +63,19 @@ const JOBS: readonly MaintenanceJob[] = [
     run: async ({ context: { db, log } }) => {
       if (await renewFeedGeneration(db))
         log.warn("the database is on another server: the feed of events has begun a new generation");
+    },
+  },
+  {
+    // the same: their sequence does not move with the database
+    what: "bring the numbers of sessions forward",
+    everyMs: MINUTE_MS,
+    now: true,
+    level: "error",
+    run: async ({ context: { db, log } }) => {
+      if (await bringNumbersForward(db))
+        log.warn(
+          "the numbers of new sessions were behind those that are there, and have been brought forward",
+        );
     },
   },
   {
@@ -133,6 +148,13 @@ const JOBS: readonly MaintenanceJob[] = [
     what: "end the sessions of customers",
     everyMs: SECOND_MS,
     run: ({ context }, signal) => runSessionEndings(context, signal),
+  },
+  {
+    // each sign-in keeps to it; users of earlier releases, and of a higher limit, may have more
+    what: "end sessions beyond the limit of users",
+    everyMs: DAY_MS,
+    now: true,
+    run: ({ context }, signal) => endSessionsBeyondLimit(context, signal),
   },
   {
     what: "go on with bulk assignments",

@@ -5,6 +5,7 @@ import { sleep } from "../runtime/sleep.ts";
 import type { CheckStatus } from "../telemetry/check-status.ts";
 import { asFailure, isKeyRefused } from "./control-plane-error.ts";
 import { SessionExpiry } from "./session-expiry.ts";
+import { changeOf, saysSomething } from "./state-answer.ts";
 import type { StateChange, StateFeedDependencies, StateFeedOptions } from "./state-feed-types.ts";
 import { AppliedState, type SyncedState } from "./synced-state.ts";
 
@@ -177,7 +178,10 @@ export class StateFeed {
   /** Asks until there is a state, in however many pages, or a failure. */
   async #askFirst(): Promise<number> {
     let pause = await this.#ask();
-    while (this.#incoming !== undefined && pause === 0 && !this.#isClosed()) pause = await this.#ask();
+    while (this.#incoming !== undefined && this.#backoff.failures === 0 && !this.#isClosed()) {
+      if (pause > 0) await this.#sleep(pause);
+      pause = await this.#ask();
+    }
     return pause;
   }
 
@@ -192,9 +196,7 @@ export class StateFeed {
     const signal = AbortSignal.any([this.#closing.signal, waiting.signal]);
     let answer: StateAnswer;
     try {
-      // after a failure, any response is news: the key is accepted, or the control plane is available again
-      const isNews = this.#backoff.failures > 0 || this.#incoming?.hasPages === true;
-      answer = await this.#client.state(after, isNews ? 0 : this.#waitFor(purpose), signal);
+      answer = await this.#client.state(after, this.#waitFor(purpose), signal);
     } catch (error) {
       if (this.#isClosed() || waiting.signal.aborted) return 0;
       if (purpose === "page" && this.#incoming?.canCatchUp === true && !isKeyRefused(error)) {
@@ -206,12 +208,22 @@ export class StateFeed {
       return pause;
     }
     if (this.#isClosed()) return 0;
-    if (!this.#received(answer, purpose, after)) return 0;
-    this.#wasAsked();
-    if (purpose !== "change") return 0;
-    const isLastPage = answer.more !== true;
-    const saysNothingNew = answer.complete ? after !== undefined : isLastPage && !saysSomething(answer);
-    return saysNothingNew && this.#clock() - began < IDLE_MS ? IDLE_MS : 0;
+    if (this.#received(answer, purpose, after)) this.#wasAsked();
+    const isNews = answer.complete ? after === undefined : answer.more === true || saysSomething(answer);
+    return isNews || this.#clock() - began >= IDLE_MS ? 0 : this.#idleAfter(purpose, answer.complete);
+  }
+
+  /** @param isReset - whether the control plane no longer knew the cursor */
+  #idleAfter(purpose: Purpose, isReset: boolean): number {
+    switch (purpose) {
+      case "change":
+        return IDLE_MS;
+      case "catchUp":
+        // a reset is not asked for again; nor does a page that may be asked for wait
+        return isReset ? 0 : Math.min(IDLE_MS, this.#untilNextPage());
+      case "page":
+        return isReset ? IDLE_MS : 0;
+    }
   }
 
   /** Pages and changes of the state in force take turns, so that neither waits for all of the other. */
@@ -223,8 +235,17 @@ export class StateFeed {
 
   /** Seconds for which the control plane may hold the response. */
   #waitFor(purpose: Purpose): number {
-    if (purpose !== "catchUp") return this.#waitSeconds;
-    return Math.min(this.#waitSeconds, Math.ceil(this.#untilNextPage() / 1000));
+    // after a failure, any response is news: the key is accepted, or the control plane is available again
+    if (this.#backoff.failures > 0) return 0;
+    switch (purpose) {
+      case "change":
+        return this.#waitSeconds;
+      case "catchUp":
+        return Math.min(this.#waitSeconds, Math.ceil(this.#untilNextPage() / 1000));
+      case "page":
+        // once all pages are there, the answer puts them in force, even if nothing has changed since the first
+        return this.#incoming?.hasPages === true ? 0 : this.#waitSeconds;
+    }
   }
 
   #untilNextPage(): number {
@@ -294,21 +315,14 @@ export class StateFeed {
     if (answer.complete) this.#expiry.clear();
     for (const { session_id } of answer.sessions_ended)
       this.#expiry.add(session_id, next.forgettableAt(session_id) ?? 0);
-    if (answer.complete || saysSomething(answer)) this.#tell(answer);
+    if (answer.complete || saysSomething(answer)) this.#tell(changeOf(answer));
   }
 
   #wasAsked(): void {
     for (const resolve of this.#asked.splice(0)) resolve();
   }
 
-  #tell({ complete, customers, sessions_ended, users, policy_sets }: StateAnswer): void {
-    const change: StateChange = {
-      sessions: sessions_ended.map(({ session_id }) => session_id),
-      customers: customers.map(({ id }) => id),
-      users: users.map(({ id }) => id),
-      policySets: policy_sets.map(({ name }) => name),
-      complete,
-    };
+  #tell(change: StateChange): void {
     for (const listener of this.#listeners) {
       try {
         listener(change);
@@ -425,7 +439,3 @@ export class StateFeed {
 
 /** The longest delay of setTimeout. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-function saysSomething({ customers, sessions_ended, users, policy_sets }: StateAnswer): boolean {
-  return customers.length + sessions_ended.length + users.length + policy_sets.length > 0;
-}

@@ -29,6 +29,7 @@ export const TEST_SETTINGS: Omit<ControlSettings, "publicUrl"> = {
   accessTokenSeconds: 900,
   refreshTokenSeconds: 86_400,
   sessionSeconds: 43_200,
+  sessionsPerUser: 100,
   signingKeySeconds: 30 * 86_400,
   allowInsecureIssuers: true,
   trustedProxies: [],

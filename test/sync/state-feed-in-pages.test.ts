@@ -22,21 +22,26 @@ const idle = (cursor: string): StateAnswer => ({
 describe("following: a complete state in pages", () => {
   let script: (StateAnswer | Error)[];
   let asked: (string | undefined)[];
+  /** How long the control plane may hold each response, in seconds. */
+  let waits: number[];
   let now: number;
+  /** Of a response, in milliseconds. */
+  let latency = 200;
   let feed: StateFeed;
   let changes: StateChange[];
   let ended: () => void;
 
   function follow(...answers: (StateAnswer | Error)[]): Promise<void> {
-    [script, asked, changes, now] = [answers, [], [], 1_000_000];
+    [script, asked, waits, changes, now] = [answers, [], [], [], 1_000_000];
     const over = new Promise<void>((resolve) => (ended = resolve));
     feed = new StateFeed(
       { maxStaleMs: 60_000 },
       {
         client: {
-          state: (after) => {
+          state: (after, wait) => {
             asked.push(after);
-            now += 200;
+            waits.push(wait);
+            now += latency;
             const answer = script.shift();
             if (answer === undefined) {
               ended();
@@ -48,13 +53,17 @@ describe("following: a complete state in pages", () => {
         metrics: createMetrics(),
         log: { info: () => undefined, warn: () => undefined, error: () => undefined },
         clock: () => now,
-        sleep: () => Promise.resolve(),
+        sleep: (ms) => {
+          now += ms;
+          return Promise.resolve();
+        },
       },
     );
     feed.onChange((change) => changes.push(change));
     return over;
   }
   afterEach(() => {
+    latency = 200;
     feed.close();
   });
   const status = (id: string) => feed.current?.customer(id)?.status;
@@ -182,6 +191,50 @@ describe("following: a complete state in pages", () => {
       now += DAY_MS;
       await over;
       assert.deepEqual([seen.length > 2, [...new Set(seen)]], [true, ["suspended"]]);
+    });
+
+    describe("does not flood a control plane that has no next page for it", () => {
+      const busy = new ControlPlaneError("UNAVAILABLE", "busy", { status: 503, retryAfterMs: 5_000 });
+      const begin = [pageOf("c1", "old", false, true), idle("c1"), pageOf("p1", "a", true, true), idle("c1")];
+      const cases = {
+        "another page": [busy],
+        "the changes since the first page": [pageOf("c2", "b", false), idle("c1"), busy],
+      };
+      for (const [what, answers] of Object.entries(cases)) {
+        it(`${what}: changes are waited for`, async () => {
+          const over = follow(...begin, ...answers, idle("c1"), idle("c1"), idle("c1"));
+          await feed.start();
+          now += DAY_MS;
+          await over;
+          const failed = begin.length + answers.length;
+          assert.deepEqual(asked.slice(failed), ["c1", "c1", "c1", "c1"]);
+          assert.deepEqual(waits.slice(failed), [5, 5, 5, 4]);
+        });
+
+        it(`${what}: changes are not asked for all the time where it does not wait`, async () => {
+          latency = 0;
+          const idles = Array.from({ length: 60 }, () => idle("c1"));
+          const over = follow(...begin, ...answers, ...idles);
+          await feed.start();
+          now += DAY_MS;
+          await over;
+          const failed = begin.length + answers.length;
+          // four per second for five seconds
+          assert.equal(
+            asked.slice(failed).findIndex((after) => after !== "c1"),
+            20,
+          );
+        });
+      }
+
+      it("takes every cursor of a page back: pages are not asked for all the time", async () => {
+        latency = 0;
+        const over = follow(...Array.from({ length: 11 }, () => pageOf("p1", "a", true, true)));
+        const began = now;
+        void feed.start();
+        await over;
+        assert.equal(now - began, 10 * 250);
+      });
     });
 
     it("reads the pages only, where the changes since are too many", async () => {

@@ -248,6 +248,7 @@ export interface Session {
     | "refresh_reuse"
     | "code_reuse"
     | "session_too_old"
+    | "session_limit"
     | null;
 }
 

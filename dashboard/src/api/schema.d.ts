@@ -1486,7 +1486,7 @@ export interface components {
             /** Format: date-time */
             readonly expires_at: string;
             readonly ended_at: string | null;
-            readonly end_reason: ("logout" | "revoked" | "user_suspended" | "user_deleted" | "customer_suspended" | "customer_archived" | "customer_deleted" | "refresh_reuse" | "code_reuse" | "session_too_old") | null;
+            readonly end_reason: ("logout" | "revoked" | "user_suspended" | "user_deleted" | "customer_suspended" | "customer_archived" | "customer_deleted" | "refresh_reuse" | "code_reuse" | "session_too_old" | "session_limit") | null;
         };
         readonly SessionPage: {
             /** @constant */

@@ -30,8 +30,9 @@ export async function endedSessionsAfter(
   after: string,
   most: number,
 ): Promise<StateData["sessions_ended"]> {
+  // the type as it is in the condition of the index by id: a parameter may be planned without its value
   const sessions = await trx("gateway_changes")
-    .where("type", "session_ended")
+    .whereRaw("type = 'session_ended'")
     .where("until", ">", now)
     .where("session_id", ">", after)
     .groupBy("session_id")

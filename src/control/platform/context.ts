@@ -22,6 +22,8 @@ export interface ControlSettings {
   readonly refreshTokenSeconds: number;
   /** Maximum lifetime of a session, however much it is used. */
   readonly sessionSeconds: number;
+  /** Open sessions of a user; a sign-in ends the oldest beyond. */
+  readonly sessionsPerUser: number;
   /** Interval at which signing keys are rotated. */
   readonly signingKeySeconds: number;
   /** Whether identity providers may be reached over http on hosts other than loopback. */

@@ -5,6 +5,7 @@ import type { EventUser } from "../platform/events.ts";
 import type { Answer } from "../platform/frame/route.ts";
 import { newId } from "../platform/ids.ts";
 import { userScope } from "../resources/sessions/user-scopes.ts";
+import { makeRoomForSession } from "../resources/sessions/limit.ts";
 import { insertSession } from "../resources/sessions/store.ts";
 import type { UnitOfWork } from "../platform/unit.ts";
 import { claimPolicyOf } from "../tenancy/claim-policy.ts";
@@ -172,6 +173,7 @@ async function openSession(
   const expiresAt = boundOf({ expiresAt: new Date(at + settings.sessionSeconds * 1000), authTime }, rules);
   const codeExpiresAt = earlier(expiresAt, new Date(at + CODE_SECONDS * 1000));
   const hint = idToken !== undefined && idToken.length <= MAX_ID_TOKEN ? idToken : undefined;
+  await makeRoomForSession(unit, user.id, settings.sessionsPerUser);
   await insertSession(trx, {
     id,
     customer_id: flow.customer_id,

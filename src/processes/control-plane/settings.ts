@@ -15,6 +15,7 @@ export function controlSettings(
     accessTokenSeconds: sign_in.access_token_lifetime / 1000,
     refreshTokenSeconds: sign_in.refresh_token_lifetime / 1000,
     sessionSeconds: sign_in.session_lifetime / 1000,
+    sessionsPerUser: sign_in.sessions_per_user,
     signingKeySeconds: sign_in.signing_key_lifetime / 1000,
     allowInsecureIssuers: sign_in.allow_insecure_issuers,
     trustedProxies: api.trusted_proxies,

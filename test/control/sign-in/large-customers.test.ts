@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { readCompleteState } from "../../../src/control/gateway/read-state.ts";
+import { startMaintenance } from "../../../src/control/maintenance.ts";
 import type { ControlContext } from "../../../src/control/platform/context.ts";
+import { bringNumbersForward } from "../../../src/control/resources/sessions/numbers.ts";
 import { runSessionEndings } from "../../../src/control/resources/sessions/run-endings.ts";
+import { createKeyring } from "../../../src/control/sign-in/issuer/keyring.ts";
 import { openDatabase, closeDatabase } from "../../../src/storage/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { eraseAll } from "../support/erase-all.ts";
@@ -129,6 +132,55 @@ describe("customers with many sessions", () => {
     const { sessions_ended } = await readCompleteState(bench.context.db, new Date(bench.context.clock()));
     const known = new Set(sessions_ended.map(({ session_id }) => session_id));
     assert.ok(known.has(tokens.session.id) && !known.has(later.session.id));
+  });
+
+  describe("on another server, whose sequence begins again", () => {
+    beforeEach(() => bench.context.db.raw("select setval('sessions_seq', 1, false)"));
+    afterEach(() => bringNumbersForward(bench.context.db));
+
+    it("have their former sessions end, and none that is opened later", async () => {
+      const { context } = bench;
+      const instance = startMaintenance(context, createKeyring(context));
+      await eventually("the start", async () => {
+        const { rows } = await context.db.raw<{ rows: object[] }>(
+          "select from sessions_seq where last_value > 1",
+        );
+        return rows.length > 0;
+      });
+      await instance.close();
+      assert.equal(await bringNumbersForward(context.db), false);
+      await put("suspended");
+      await put("active");
+      const later = await bench.signIn(customerId, { login: "alice" });
+      assert.equal((await bench.introspect(later.access_token))["active"], true);
+      await isOver(tokens, [401, "SESSION_ENDED"]);
+      await end();
+      assert.equal((await bench.refresh(later.refresh_token)).status, 200);
+    });
+
+    it("have their former sessions end before that is known", async () => {
+      await put("suspended");
+      await put("active");
+      await isOver(tokens, [401, "SESSION_ENDED"]);
+      await end();
+      assert.deepEqual([await listed("active"), await listed("ended")], [0, MORE + 1]);
+    });
+  });
+
+  it("that are suspended again meanwhile end each session once, with the reason that it has already", async () => {
+    await put("suspended");
+    await put("active");
+    const later = await bench.signIn(customerId, { login: "alice" });
+    await put("archived");
+    assert.equal((await endings()).length, 2);
+    await isOver(tokens, [403, "CUSTOMER_SUSPENDED"]);
+    assert.deepEqual(await bench.introspect(later.access_token), { active: false });
+    await end();
+    assert.deepEqual(await endings(), []);
+    assert.deepEqual([ended().length, new Set(ended()).size], [MORE + 2, MORE + 2]);
+    await isOver(tokens, [403, "CUSTOMER_SUSPENDED"]);
+    const { data } = (await bench.request("GET", `/sessions/${later.session.id}`)).body;
+    assert.equal(data.end_reason, "customer_archived");
   });
 
   it("are gone on with after a crash, where it was", async () => {

@@ -290,7 +290,7 @@ class Session(TypedDict):
     last_used_at: str
     expires_at: str
     ended_at: Optional[str]
-    end_reason: Optional[Literal["logout", "revoked", "user_suspended", "user_deleted", "customer_suspended", "customer_archived", "customer_deleted", "refresh_reuse", "code_reuse", "session_too_old"]]
+    end_reason: Optional[Literal["logout", "revoked", "user_suspended", "user_deleted", "customer_suspended", "customer_archived", "customer_deleted", "refresh_reuse", "code_reuse", "session_too_old", "session_limit"]]
 
 
 class Customer(TypedDict):

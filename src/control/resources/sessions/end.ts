@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
 import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
-import { requestEnding } from "./endings.ts";
+import { hasEnding, requestEnding } from "./endings.ts";
 import { statusOf, type SessionRow } from "./store.ts";
 
 /** Why a session ended. */
@@ -17,6 +17,7 @@ export const END_REASONS = [
   "refresh_reuse",
   "code_reuse",
   "session_too_old",
+  "session_limit",
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
@@ -51,8 +52,8 @@ interface EndedRow {
  * there may be many, which expired long ago for everybody.
  *
  * A caller that ends the sessions of a user must have locked that row: sign-in and refresh hold it in share mode while they make
- * tokens, so that either they see the new status, or the session that they made is ended here. A customer may have any number of
- * sessions: see {@link endSessionsOfCustomer}.
+ * tokens, so that either they see the new status, or the session that they made is ended here. A user has a limited number of
+ * sessions (`limit.ts`). A customer may have any number of them: see {@link endSessionsOfCustomer}.
  *
  * @returns the number of sessions ended, not counting those that had already ended
  */
@@ -62,8 +63,8 @@ export async function endSessions(unit: UnitOfWork, where: SessionsOf, reason: E
   return ids.length;
 }
 
-/** Sessions of a customer that end in the transaction that suspends or deletes it. */
-const AT_ONCE = 200;
+/** Sessions that end in one transaction with what ends them: the suspension of a customer, or a sign-in. */
+export const AT_ONCE = 200;
 
 /**
  * Ends the sessions of a customer whose row is locked and that is no longer active. The transaction holds what others wait for, so
@@ -76,9 +77,15 @@ export async function endSessionsOfCustomer(
   reason: EndReason,
 ): Promise<void> {
   const { trx, now } = unit;
+  const request = { customer_id: customerId, reason, requested_at: now };
+  // among former sessions that are still to end, it would have to look for those that were opened since
+  if (await hasEnding(trx, customerId)) {
+    await requestEnding(trx, { ...request, ended: 0 });
+    return;
+  }
   // in the order of the index of open sessions, so that the history of the customer is not read
   const found = await trx("sessions")
-    .modify(whereOpen)
+    .whereNull("ended_at")
     .where("customer_id", customerId)
     .where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS))
     .orderBy(["alive_until", "id"])
@@ -86,8 +93,7 @@ export async function endSessionsOfCustomer(
     .pluck<string[]>("id");
   const ids = await lockUnended(trx, found);
   await endLocked(unit, ids, { reason, at: now });
-  if (found.length === AT_ONCE)
-    await requestEnding(trx, { customer_id: customerId, reason, requested_at: now, ended: ids.length });
+  if (found.length === AT_ONCE) await requestEnding(trx, { ...request, ended: ids.length });
 }
 
 /** Locks those of the sessions that have not ended, in one order, so that two that end overlapping sets do not deadlock. */

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { ENDINGS_OF_SESSION, TOLERANCE_MS } from "../../platform/open-sessions.ts";
+import { ENDINGS_OF_SESSION } from "../../platform/open-sessions.ts";
 import type { EndReason } from "./end.ts";
 import type { SessionRow } from "./store.ts";
 
@@ -51,12 +51,17 @@ export async function requestEnding(
     ended,
   }: Pick<EndingRow, "customer_id" | "reason" | "requested_at" | "ended">,
 ): Promise<void> {
-  const since = new Date(requested_at.getTime() - TOLERANCE_MS);
-  // logical replication does not move sequences: on another server, this one may be behind the sessions that are there
-  const next = `greatest(nextval('sessions_seq'), (select coalesce(max(seq), 0) + 1 from sessions
-    where customer_id = ? and ended_at is null and alive_until > ?))`;
   await trx("session_endings").insert({
     ...{ customer_id, reason, requested_at, ended },
-    before_seq: trx.raw(next, [customer_id, since]),
+    // until the sequence is brought forward on another server, it may be behind the sessions that are there (`numbers.ts`)
+    before_seq: trx.raw(
+      "greatest(nextval('sessions_seq'), (select coalesce(max(seq), 0) + 1 from sessions))",
+    ),
   });
+}
+
+/** Whether sessions of the customer are still to end. */
+export async function hasEnding(trx: Knex.Transaction, customerId: string): Promise<boolean> {
+  const row: unknown = await trx("session_endings").where({ customer_id: customerId }).first("id");
+  return row !== undefined;
 }

@@ -45,11 +45,17 @@ async function endSome({ db, units, clock, log }: Dependencies): Promise<boolean
   return claimed.ending !== undefined;
 }
 
-/** Any of them: a large customer does not hold up the others, and one that has failed waits for its time. */
+/**
+ * Any of them: a large customer does not hold up the others, and one that has failed waits for its time. Those of one customer come
+ * one after the other, so that each session ends with the reason and time that it has for readers already.
+ */
 async function claim({ trx, now }: UnitOfWork): Promise<EndingRow | undefined> {
   // its lock comes before all reading: an erasure waits for transactions that began before the deletion
-  return trx("session_endings")
+  return trx("session_endings as e")
     .whereRaw("coalesce(next_attempt_at <= ?, true)", [now])
+    .whereRaw(
+      "not exists (select from session_endings o where o.customer_id = e.customer_id and o.id < e.id)",
+    )
     .orderByRaw("random()")
     .forUpdate()
     .skipLocked()
@@ -85,20 +91,15 @@ async function sessionsBehind(
   trx: Knex.Transaction,
   { customer_id, before_seq, requested_at, position }: EndingRow,
 ): Promise<readonly { readonly at: string; readonly id: string }[]> {
-  const [at, after] = position ?? ["-infinity", ""];
+  // those that expired before are many, and not among them
+  const since = new Date(requested_at.getTime() - TOLERANCE_MS).toISOString();
+  const [at, after] = position ?? [since, ""];
   const { rows } = await trx.raw<{ rows: { at: string; id: string }[] }>(
     `select alive_until::text as at, id from sessions
      where customer_id = :customer_id and (alive_until, id) > (:at::timestamptz, :after) and ended_at is null
        and coalesce(seq, 0) < :before_seq and alive_until > :since
      order by alive_until, id limit :limit`,
-    {
-      customer_id,
-      at,
-      after,
-      before_seq,
-      since: new Date(requested_at.getTime() - TOLERANCE_MS),
-      limit: BATCH,
-    },
+    { customer_id, at, after, before_seq, since, limit: BATCH },
   );
   return rows;
 }
