@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { request } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { ApolloClient, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
@@ -51,23 +51,21 @@ describe("clients: GraphQL without a list of documents, and the server's page", 
 
   /** As `fetch` would, but GET may have a body. */
   const send = async (path: string, { method = "GET", headers = {}, body = "" }: Sent = {}) => {
-    const response = await new Promise<Parameters<typeof text>[0] & { statusCode?: number; headers: object }>(
-      (resolve, reject) => {
-        const call = request(`${gateway.url}${path}`, {
-          method,
-          agent: false,
-          headers: {
-            authorization,
-            accept: "text/html",
-            ...(body !== "" && { "content-length": String(Buffer.byteLength(body)) }),
-            ...headers,
-          },
-        });
-        call.on("response", resolve);
-        call.on("error", reject);
-        call.end(body);
-      },
-    );
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = request(`${gateway.url}${path}`, {
+        method,
+        agent: false,
+        headers: {
+          authorization,
+          accept: "text/html",
+          ...(body !== "" && { "content-length": String(Buffer.byteLength(body)) }),
+          ...headers,
+        },
+      });
+      call.on("response", resolve);
+      call.on("error", reject);
+      call.end(body);
+    });
     return { status: response.statusCode, headers: response.headers, text: await text(response) };
   };
 
@@ -136,7 +134,7 @@ describe("clients: GraphQL without a list of documents, and the server's page", 
   it("a browser gets GraphiQL from graphql-yoga where a path rule permits it", async () => {
     const page = await send("/yoga", { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
     assert.equal(page.status, 200);
-    assert.match(String(Reflect.get(page.headers, "content-type")), /^text\/html/);
+    assert.match(page.headers["content-type"] ?? "", /^text\/html/);
     assert.match(page.text, /graphiql/i);
     assert.equal((await send("/yoga", { headers: { authorization: "" } })).status, 401);
   });

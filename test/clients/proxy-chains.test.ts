@@ -45,8 +45,7 @@ describe("clients: the header Forwarded, and two proxies in a row", function () 
   let issuer: TestIssuer;
   let gateways: Record<"forwarded" | "hops" | "addresses", RunningGateway>;
 
-  before(async function () {
-    if (!has.nginx) this.skip();
+  before(async () => {
     await once(server.listen(0, "127.0.0.1"), "listening");
     issuer = await startIssuer();
     const backend = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
@@ -70,8 +69,8 @@ describe("clients: the header Forwarded, and two proxies in a row", function () 
   });
   after(async () => {
     for (const proxy of proxies.reverse()) await proxy.stop();
-    await Promise.all(Object.values(gateways ?? {}).map((gateway) => gateway.stop()));
-    await issuer?.close();
+    await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
+    await issuer.close();
     server.close();
   });
 
@@ -83,7 +82,8 @@ describe("clients: the header Forwarded, and two proxies in a row", function () 
 
   describe("`forwarded_headers: [forwarded]`", () => {
     let nginx: RunningProxy;
-    before(async () => {
+    before(async function () {
+      if (!has.nginx) this.skip();
       const element = "for=$remote_addr;proto=$scheme;host=$host";
       const to = gateways.forwarded.port;
       // neither says anything in X-Forwarded-*, so what is there is the client's
@@ -153,7 +153,7 @@ describe("clients: the header Forwarded, and two proxies in a row", function () 
       const path = (rest: string) => `${rest}/${program}`;
 
       before(async function () {
-        if (!has[program]) this.skip();
+        if (!has.nginx || !has[program]) this.skip();
         const appending =
           "proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;";
         const inner = async (to: number) => {

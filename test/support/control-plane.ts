@@ -125,7 +125,7 @@ export async function startControlPlaneProcess(
 }
 
 /** The session of somebody who is signed in to the dashboard. */
-export interface DashboardSession {
+interface DashboardSession {
   readonly cookie: string;
   readonly csrf_token: string;
 }

@@ -7,7 +7,7 @@ import { PUBLIC_HOST } from "./front-proxies.ts";
 export const CLIENT = "127.0.0.9";
 
 /** What the application sees. */
-export interface Seen {
+interface Seen {
   readonly ip: string;
   readonly protocol: string;
   readonly host: string;
@@ -32,13 +32,13 @@ export function application() {
   return app;
 }
 
-export interface Ask {
+interface Ask {
   readonly host?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly location: string | undefined;
   readonly seen: Seen | undefined;

@@ -87,7 +87,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 }
 
 /** A server of an nginx, and where it sends its requests. */
-export interface NginxServer {
+interface NginxServer {
   readonly tls?: boolean;
   readonly to: number;
   /** The address that its requests come from. */
