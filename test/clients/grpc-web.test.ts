@@ -7,6 +7,8 @@ import grpcWeb from "grpc-web";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
 
+type Format = "text" | "binary";
+
 /** What grpc-web uses of the browser's XMLHttpRequest, over fetch. */
 class Request {
   readyState = 0;
@@ -42,14 +44,22 @@ class Request {
     void fetch(url, { method, headers: this.#headers, body }).then(async (response) => {
       this.#received = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
       this.status = response.status;
-      const bytes = await response.arrayBuffer();
-      if (this.responseType === "arraybuffer") this.response = bytes;
-      else this.response = this.responseText = Buffer.from(bytes).toString("latin1");
-      for (const state of [2, 3, 4]) {
-        this.readyState = state;
-        this.onreadystatechange?.();
+      this.#enter(2);
+      const parts: Uint8Array[] = [];
+      for await (const part of response.body ?? []) {
+        parts.push(part as Uint8Array);
+        // in the binary format, browsers give nothing out before the end
+        if (this.responseType === "arraybuffer") continue;
+        this.response = this.responseText = Buffer.concat(parts).toString("latin1");
+        this.#enter(3);
       }
+      if (this.responseType === "arraybuffer") this.response = new Uint8Array(Buffer.concat(parts)).buffer;
+      this.#enter(4);
     });
+  }
+  #enter(state: number): void {
+    this.readyState = state;
+    this.onreadystatechange?.();
   }
 }
 
@@ -65,16 +75,30 @@ describe("grpc-web through the gateway, with the npm client", function () {
   this.timeout(120_000);
   let gateway: RunningGateway;
   let issuer: TestIssuer;
+  /** Content types that reached the application. */
+  const seen: string[] = [];
+  /** The client has the first message of the stream; until then, the application sends no other one. */
+  let confirm: () => void = () => undefined;
+  let received = Promise.resolve();
   const application = createServer((request, response) => {
     if (request.url === "/a.Service/Broken") {
       request.socket.destroy();
       return;
     }
-    void buffer(request).then((bytes) => {
-      const text = Buffer.from(bytes.toString("latin1"), "base64").subarray(5).toString();
-      const reply = [frame(0, `re: ${text}`), frame(0x80, "grpc-status: 0\r\ngrpc-message: \r\n")];
-      response.setHeader("content-type", "application/grpc-web-text");
-      for (const part of reply) response.write(part.toString("base64"));
+    const type = request.headers["content-type"] ?? "";
+    const isText = type === "application/grpc-web-text";
+    seen.push(type);
+    void buffer(request).then(async (bytes) => {
+      const sent = isText ? Buffer.from(bytes.toString("latin1"), "base64") : bytes;
+      const text = sent.subarray(5).toString();
+      const write = (part: Buffer) => response.write(isText ? part.toString("base64") : part);
+      response.setHeader("content-type", type);
+      write(frame(0, `re: ${text}`));
+      if (request.url === "/a.Service/Stream") {
+        await received;
+        write(frame(0, `again: ${text}`));
+      }
+      write(frame(0x80, "grpc-status: 0\r\ngrpc-message: \r\n"));
       response.end();
     });
   });
@@ -106,45 +130,91 @@ response_masks:
     await issuer.close();
   });
 
-  const call = (method: string, metadata: Readonly<grpcWeb.Metadata>) =>
+  beforeEach(() => {
+    seen.length = 0;
+    received = new Promise((resolve) => (confirm = resolve));
+  });
+
+  const describeCall = (method: string, type: "unary" | "server_streaming") =>
+    new grpcWeb.MethodDescriptor<string, string>(
+      `/a.Service/${method}`,
+      type,
+      String as never,
+      String as never,
+      (text: string) => Buffer.from(text),
+      (bytes: Uint8Array) => Buffer.from(bytes).toString(),
+    );
+  const clientOf = (format: Format) => new grpcWeb.GrpcWebClientBase({ format });
+  const call = (format: Format, method: string, metadata: Readonly<grpcWeb.Metadata>) =>
     new Promise<{ reply?: string; error?: grpcWeb.RpcError }>((resolve) => {
-      const client = new grpcWeb.GrpcWebClientBase({ format: "text" });
-      const descriptor = new grpcWeb.MethodDescriptor<string, string>(
-        `/a.Service/${method}`,
-        "unary",
-        String as never,
-        String as never,
-        (text: string) => Buffer.from(text),
-        (bytes: Uint8Array) => Buffer.from(bytes).toString(),
-      );
-      client.rpcCall(
+      clientOf(format).rpcCall(
         `${gateway.url}/a.Service/${method}`,
         "hello",
         metadata,
-        descriptor,
+        describeCall(method, "unary"),
         (error: grpcWeb.RpcError | null, reply?: string) => {
           resolve({ ...(error && { error }), ...(reply && { reply }) });
         },
       );
     });
 
-  it("calls get replies, and the status of denials and refusals", async () => {
+  for (const format of ["text", "binary"] as const) {
+    it(`calls get replies, and the status of denials and refusals (${format})`, async () => {
+      const metadata = { authorization: `Bearer ${await issuer.token({ sub: "ann" })}` };
+      const { reply, error } = await call(format, "Say", metadata);
+      assert.deepEqual([reply, error?.code], ["re: hello", undefined]);
+      const type = format === "text" ? "application/grpc-web-text" : "application/grpc-web+proto";
+      assert.deepEqual(seen, [type]);
+      const { UNAUTHENTICATED, PERMISSION_DENIED, UNAVAILABLE, UNKNOWN } = grpcWeb.StatusCode;
+      for (const [method, sent, expected] of [
+        ["Say", {}, UNAUTHENTICATED],
+        ["Say", { authorization: "Bearer nonsense" }, UNAUTHENTICATED],
+        ["Forbidden", metadata, PERMISSION_DENIED],
+        // of Envoy, about the application
+        ["Broken", metadata, UNAVAILABLE],
+        // gRPC has no status for 502, and the client looks at nothing else
+        ["Masked", metadata, UNKNOWN],
+      ] as const) {
+        const refused = await call(format, method, sent);
+        assert.deepEqual([refused.reply, refused.error?.code], [undefined, expected], method);
+        assert.match(refused.error?.message ?? "", /http status code/, method);
+      }
+    });
+  }
+
+  it("a stream from the server: each message when it is sent, then the status", async () => {
     const metadata = { authorization: `Bearer ${await issuer.token({ sub: "ann" })}` };
-    const { reply, error } = await call("Say", metadata);
-    assert.deepEqual([reply, error?.code], ["re: hello", undefined]);
-    const { UNAUTHENTICATED, PERMISSION_DENIED, UNAVAILABLE, UNKNOWN } = grpcWeb.StatusCode;
-    for (const [method, sent, expected] of [
-      ["Say", {}, UNAUTHENTICATED],
-      ["Say", { authorization: "Bearer nonsense" }, UNAUTHENTICATED],
-      ["Forbidden", metadata, PERMISSION_DENIED],
-      // of Envoy, about the application
-      ["Broken", metadata, UNAVAILABLE],
-      // gRPC has no status for 502, and the client looks at nothing else
-      ["Masked", metadata, UNKNOWN],
-    ] as const) {
-      const refused = await call(method, sent);
-      assert.deepEqual([refused.reply, refused.error?.code], [undefined, expected], method);
-      assert.match(refused.error?.message ?? "", /http status code/, method);
-    }
+    const url = `${gateway.url}/a.Service/Stream`;
+    const stream = clientOf("text").serverStreaming(
+      url,
+      "hello",
+      metadata,
+      describeCall("Stream", "server_streaming"),
+    );
+    const replies: unknown[] = [];
+    const status = new Promise<grpcWeb.Status>((resolve, reject) => {
+      stream.on("data", (reply: unknown) => {
+        replies.push(reply);
+        confirm();
+      });
+      stream.on("status", resolve);
+      stream.on("error", reject);
+    });
+    assert.equal((await status).code, grpcWeb.StatusCode.OK);
+    assert.deepEqual(replies, ["re: hello", "again: hello"]);
+  });
+
+  it("a stream that is denied ends with that status, and has no message", async () => {
+    const stream = clientOf("text").serverStreaming(
+      `${gateway.url}/a.Service/Stream`,
+      "hello",
+      {},
+      describeCall("Stream", "server_streaming"),
+    );
+    const replies: unknown[] = [];
+    stream.on("data", (reply: unknown) => replies.push(reply));
+    const error = await new Promise<grpcWeb.RpcError>((resolve) => stream.on("error", resolve));
+    assert.deepEqual([error.code, replies], [grpcWeb.StatusCode.UNAUTHENTICATED, []]);
+    assert.deepEqual(seen, []);
   });
 });

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
-import { request as requestHttps } from "node:https";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import express from "express";
 import { sendRaw } from "../gateway/support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
+import { application, ask, CLIENT } from "./support/behind-proxies.ts";
 import {
   isInstalled,
   PROXY_ADDRESS,
@@ -17,9 +16,6 @@ import {
   type RunningProxy,
 } from "./support/front-proxies.ts";
 
-/** The address of the client; the gateway's other peers are the proxies, and this process at 127.0.0.1. */
-const CLIENT = "127.0.0.9";
-
 const POLICIES = `
 policies:
   - { resource: "* /open/**", condition: "true" }
@@ -28,73 +24,6 @@ policies:
   - { resource: "GET /public/**", condition: request.scheme == "https" and request.host == "${PUBLIC_HOST}" }
   - { resource: "GET /admin/**", condition: request.host == "admin.example.com" }
 `;
-
-/** What the application sees. */
-interface Seen {
-  readonly ip: string;
-  readonly protocol: string;
-  readonly host: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** An application as it is usually written: it trusts what is in front of it, and answers only by https. */
-function application() {
-  const app = express();
-  app.set("trust proxy", 1);
-  app.use((request, response, next) => {
-    if (request.secure || request.path.startsWith("/open/plain")) next();
-    else response.redirect(301, `https://${request.hostname}${request.originalUrl}`);
-  });
-  app.use(express.text({ type: "*/*" }));
-  app.use((request, response) => {
-    const { ip = "", protocol, hostname: host, headers } = request;
-    const body: unknown = request.body;
-    response.json({ ip, protocol, host, headers, body: typeof body === "string" ? body : "" });
-  });
-  return app;
-}
-
-interface Ask {
-  readonly host?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly location: string | undefined;
-  readonly seen: Seen | undefined;
-}
-
-function ask(port: number, path: string, tls: boolean, { host = PUBLIC_HOST, headers = {}, body }: Ask = {}) {
-  return new Promise<Answer>((resolve, reject) => {
-    const options = {
-      ...{ host: "127.0.0.1", port, path, localAddress: CLIENT, agent: false },
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        host,
-        ...(body !== undefined && { "content-type": "text/plain", "content-length": String(body.length) }),
-        ...headers,
-      },
-    };
-    const take = (response: IncomingMessage) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-      response.on("error", reject);
-      response.on("end", () => {
-        const { statusCode: status = 0, headers: received } = response;
-        const seen = status === 200 ? (JSON.parse(text) as Seen) : undefined;
-        resolve({ status, location: received.location, seen });
-      });
-    };
-    const call = tls
-      ? requestHttps({ ...options, servername: PUBLIC_HOST, rejectUnauthorized: false }, take)
-      : requestHttp(options, take);
-    call.on("error", reject);
-    call.end(body);
-  });
-}
 
 describe("clients: proxies in front of the gateway", function () {
   this.timeout(240_000);

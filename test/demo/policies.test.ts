@@ -75,7 +75,7 @@ describe("shipped policies", () => {
         const path = pattern
           .replace("{customer_id}", "c-1")
           .replace("{user_id}", "u-1")
-          .replace("/assets/*", "/assets/style.css")
+          .replace("/assets/{file}", "/assets/style.css")
           .replace("/admin/*", "/admin/settings")
           .replace("/contacts/**", "/contacts");
         const answer = await fetch(application.url + path, { method: method === "*" ? "GET" : method });

@@ -124,6 +124,36 @@ export async function startControlPlaneProcess(
   };
 }
 
+/** The session of somebody who is signed in to the dashboard. */
+interface DashboardSession {
+  readonly cookie: string;
+  readonly csrf_token: string;
+}
+
+/** Makes the first owner of an environment, and signs in. */
+export async function signInOwner(
+  control: ControlPlaneProcess,
+  environment: Environment,
+): Promise<DashboardSession> {
+  const link = await control.cli("owner-link", "--environment", environment);
+  const token = new URL(/https?:\S+/.exec(link)?.[0] ?? "").searchParams.get("token");
+  const send = async (path: string, body: object) => {
+    const answer = await fetch(`${control.url[environment]}/v1/dashboard${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return answer;
+  };
+  const credentials = { email: "owner@example.com", password: "Tr0mpete & Nebel" };
+  await send("/setup", { token, name: "Olga", ...credentials });
+  const answer = await send("/login", credentials);
+  const { data } = (await answer.json()) as { data: { csrf_token: string } };
+  const cookie = (answer.headers.getSetCookie()[0] ?? "").split(";")[0] ?? "";
+  return { cookie, csrf_token: data.csrf_token };
+}
+
 /** Calls of the API with one key. */
 export function apiClient(url: string, key: string) {
   return async (

@@ -6,6 +6,7 @@ import { duplicateFields } from "./duplicate-fields.ts";
 import { duplicateRules } from "./duplicate-rules.ts";
 import { emptySet } from "./empty-set.ts";
 import { lookupKeys } from "./lookup-keys.ts";
+import { operationsElsewhere } from "./operations-elsewhere.ts";
 import { redundantRules } from "./redundant-rules.ts";
 import { roleWithoutCustomer } from "./role-without-customer.ts";
 import { schemaFields } from "./schema-fields.ts";
@@ -22,6 +23,7 @@ const CHECKS: readonly PolicySetCheck[] = [
   lookupKeys,
   schemaFields,
   uncheckedOperations,
+  operationsElsewhere,
 ];
 
 /** Checks that compare rules with all others: without the rules that cannot be read, they would be wrong. */

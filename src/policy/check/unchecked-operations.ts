@@ -13,7 +13,7 @@ export const uncheckedOperations: PolicySetCheck = (set, report) => {
   if (set.graphql.length === 0) return;
   const { paths } = set.head.graphql?.settings ?? GRAPHQL_DEFAULTS;
   for (const rule of set.rules) {
-    const endpoint = paths.find((path) => holds(rule, parsePattern(path, "none").segments));
+    const endpoint = paths.find((path) => permitsAround(rule, parsePattern(path, "none").segments));
     if (endpoint === undefined) continue;
     report.warning(
       placeOf(rule.pattern.node),
@@ -27,7 +27,11 @@ export const uncheckedOperations: PolicySetCheck = (set, report) => {
 /** Methods by which servers accept operations, or begin to. */
 const METHODS: readonly string[] = ["*", "GET", "POST"];
 
-function holds({ pattern, condition }: PathRuleSource, endpoint: readonly SegmentIR[]): boolean {
+/** Whether a rule permits operations in a tree of paths that contains the endpoint. */
+export function permitsAround(
+  { pattern, condition }: PathRuleSource,
+  endpoint: readonly SegmentIR[],
+): boolean {
   if (pattern.segments.at(-1)?.kind !== "rest" || !METHODS.includes(pattern.method)) return false;
   if (condition.ast.op === "literal" && condition.ast.value !== true) return false;
   const above = pattern.segments.slice(0, -1);

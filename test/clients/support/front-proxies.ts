@@ -86,21 +86,30 @@ async function stopped(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/**
- * nginx with three servers: `plain` says nothing of its own, as a bare `proxy_pass` does, and so speaks HTTP/1.0; `tls` sets
- * the usual headers and speaks HTTP/1.0, too; `tls11` is the same over HTTP/1.1.
- */
-export function startNginx(gateway: number): Promise<RunningProxy> {
+/** A server of an nginx, and where it sends its requests. */
+interface NginxServer {
+  readonly tls?: boolean;
+  readonly to: number;
+  /** The address that its requests come from. */
+  readonly from?: string;
+  /** More directives. Without any, it says nothing of its own, as a bare `proxy_pass` does, and so speaks HTTP/1.0. */
+  readonly directives?: string;
+}
+
+/** Runs nginx with these servers. */
+export function startNginxServers(servers: Readonly<Record<string, NginxServer>>): Promise<RunningProxy> {
   const command = (file: string, folder: string) => ["nginx", "-p", folder, "-c", file] as const;
-  return startProxy(["plain", "tls", "tls11"], command, ({ folder, certificate, key }, ports) => {
-    const to = `proxy_pass http://127.0.0.1:${String(gateway)}; proxy_bind ${PROXY_ADDRESS};`;
-    const headers = `proxy_set_header Host $host; proxy_set_header X-Real-IP $remote_addr;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $host;`;
-    const listen = (name: string, how = "") => `listen 127.0.0.1:${String(ports[name])}${how};`;
+  return startProxy(Object.keys(servers), command, ({ folder, certificate, key }, ports) => {
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
       .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
       .join(" ");
+    const written = Object.entries(servers).map(
+      ([name, { tls = false, to, from = PROXY_ADDRESS, directives = "" }]) => `
+        server {
+          listen 127.0.0.1:${String(ports[name])}${tls ? " ssl" : ""};
+          location / { proxy_pass http://127.0.0.1:${String(to)}; proxy_bind ${from}; ${directives} }
+        }`,
+    );
     return `
       ${process.getuid?.() === 0 ? "user root;" : ""}
       daemon off; master_process off; pid ${folder}/pid; error_log stderr error;
@@ -108,11 +117,49 @@ export function startNginx(gateway: number): Promise<RunningProxy> {
       http {
         access_log off; ${temporary}
         ssl_certificate ${certificate}; ssl_certificate_key ${key};
-        server { ${listen("plain")} location / { ${to} } }
-        server { ${listen("tls", " ssl")} location / { ${to} ${headers} } }
-        server { ${listen("tls11", " ssl")} location / { ${to} ${headers} proxy_http_version 1.1; } }
+        map $http_forwarded $sent_forwarded { "" ""; default "$http_forwarded, "; }
+        ${written.join("")}
       }`;
   });
+}
+
+/** What nginx is usually told to say. */
+export const USUAL_HEADERS = `proxy_set_header Host $host; proxy_set_header X-Real-IP $remote_addr;
+  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+  proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $host;`;
+
+/**
+ * nginx with three servers: `plain` says nothing of its own; `tls` sets the usual headers and speaks HTTP/1.0, too; `tls11` is
+ * the same over HTTP/1.1.
+ */
+export function startNginx(to: number): Promise<RunningProxy> {
+  return startNginxServers({
+    plain: { to },
+    tls: { tls: true, to, directives: USUAL_HEADERS },
+    tls11: { tls: true, to, directives: `${USUAL_HEADERS} proxy_http_version 1.1;` },
+  });
+}
+
+/** HAProxy behind another proxy: it appends the address of that one to X-Forwarded-For, and leaves all else as it is. */
+export function startHaproxyHop(to: number): Promise<RunningProxy> {
+  const command = (file: string) => ["haproxy", "-db", "-f", file] as const;
+  return startProxy(
+    ["hop"],
+    command,
+    (_files, ports) => `
+defaults
+mode http
+timeout connect 10s
+timeout client 60s
+timeout server 60s
+frontend hop
+bind 127.0.0.1:${String(ports["hop"])}
+option forwardfor
+default_backend next
+backend next
+server next 127.0.0.1:${String(to)} source ${PROXY_ADDRESS}
+`,
+  );
 }
 
 /** The gateways behind HAProxy, by their `gateway.proxy_protocol`. */

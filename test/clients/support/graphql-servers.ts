@@ -51,12 +51,19 @@ async function* orders() {
  * on any path.
  */
 export async function startGraphqlServers() {
+  const executed: string[] = [];
   const schema = createSchema({
     typeDefs: SDL,
     resolvers: {
-      Query: { me: () => customer, salary: () => 1 },
+      Query: {
+        me: () => (executed.push("me"), customer),
+        salary: () => executed.push("salary"),
+      },
       Mutation: {
-        rename: (_root: unknown, { name }: { name: string }) => ({ ...customer, name }),
+        rename: (_root: unknown, { name }: { name: string }) => {
+          executed.push("rename");
+          return { ...customer, name };
+        },
         upload: async (_root: unknown, { file }: { file: File }) => (await file.arrayBuffer()).byteLength,
       },
       Subscription: { order: { subscribe: orders } },
@@ -90,6 +97,8 @@ export async function startGraphqlServers() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Root fields of queries and mutations that were executed, in their order. */
+    executed,
     async close() {
       await disposable.dispose();
       await apollo.stop();

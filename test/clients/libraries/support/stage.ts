@@ -1,7 +1,11 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Environment } from "../../../../src/control/platform/environment.ts";
-import { startControlPlaneProcess, type ControlPlaneProcess } from "../../../support/control-plane.ts";
+import {
+  signInOwner,
+  startControlPlaneProcess,
+  type ControlPlaneProcess,
+} from "../../../support/control-plane.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { createBrowser } from "../../../support/sign-in.ts";
 import { startReceiver } from "../../../support/webhook-receiver.ts";
@@ -37,7 +41,6 @@ export interface Stage {
 }
 
 const ENVIRONMENTS: readonly Environment[] = ["production", "sandbox"];
-const PASSWORD = "Tr0mpete & Nebel";
 
 /** A control plane with both environments, and an owner and keys in each. */
 export async function startStage(): Promise<Stage> {
@@ -137,7 +140,7 @@ async function stageEnvironment(
   environment: Environment,
 ): Promise<Omit<StagedEnvironment, "url">> {
   const issuer = control.url[environment];
-  const session = await ownerOf(control, environment);
+  const session = await signInOwner(control, environment);
   const headers = {
     "content-type": "application/json",
     cookie: session.cookie,
@@ -167,22 +170,4 @@ async function stageEnvironment(
     session,
     keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, key!["key"]!])),
   };
-}
-
-async function ownerOf(control: ControlPlaneProcess, environment: Environment) {
-  const link = await control.cli("owner-link", "--environment", environment);
-  const token = new URL(/https?:\S+/.exec(link)?.[0] ?? "").searchParams.get("token");
-  const url = `${control.url[environment]}/v1/dashboard`;
-  const send = (path: string, body: object) =>
-    fetch(`${url}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  const email = "owner@example.com";
-  await send("/setup", { token, email, name: "Olga", password: PASSWORD });
-  const answer = await send("/login", { email, password: PASSWORD });
-  const { data } = (await answer.json()) as { data: { csrf_token: string } };
-  const cookie = (answer.headers.getSetCookie()[0] ?? "").split(";")[0] ?? "";
-  return { cookie, csrf_token: data.csrf_token };
 }
