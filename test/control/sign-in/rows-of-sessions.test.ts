@@ -94,6 +94,16 @@ describe("sessions: how many rows are read where there are many", () => {
     assert.deepEqual(await open(), [{ n: 2 * MORE + 2 - 2 * 200 }]);
   });
 
+  it("a sign-in reads neither the user's history nor the sessions of others", async () => {
+    await addSessions(MORE, true);
+    const { user } = await bench.signIn(customerId, { login: "alice" });
+    bench.provider.users.set("bob", { claims: { name: "Bob" } });
+    sessionId = (await bench.signIn(customerId, { login: "bob" })).session.id;
+    await addSessions(MORE);
+    const read = await reading((unit) => makeRoomForSession(unit, user.id, 100));
+    assert.ok(read < 100, String(read));
+  });
+
   it("a page of ended sessions reads its own", async () => {
     const { db } = bench.context;
     await db.raw(
