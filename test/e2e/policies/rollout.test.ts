@@ -69,7 +69,11 @@ describe("end to end: a candidate that is rolled out", function () {
       // four standard deviations of the binomial distribution
       const bound = 4 * Math.sqrt(expected * (1 - share));
       assert.ok(Math.abs(taken.size - expected) <= bound, `${percentage} %: ${taken.size} users`);
-      assert.deepEqual([...before].filter((user) => !taken.has(user)), [], `${percentage} %`);
+      assert.deepEqual(
+        [...before].filter((user) => !taken.has(user)),
+        [],
+        `${percentage} %`,
+      );
       before = taken;
     }
   });
