@@ -67,6 +67,15 @@ describe("sign-in: the limit of open sessions per user", () => {
     assert.equal((await bench.exchange(waiting)).status, 200);
   });
 
+  it("counts sessions that have just expired, which end with the user, too", async () => {
+    const tokens = await signIn();
+    for (let n = 0; n < LIMIT; n += 1) {
+      await bench.arrive(customerId, { login: "alice" });
+      skip += 70_000;
+    }
+    assert.equal((await sessionsOf(tokens)).length, LIMIT);
+  });
+
   it("is kept to by sign-ins at the same time", async () => {
     const tokens = await signIn();
     await Promise.all(Array.from({ length: LIMIT + 2 }, () => bench.arrive(customerId, { login: "alice" })));

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
-import { whereOpen } from "../../platform/open-sessions.ts";
+import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
 import { lockUser } from "../users/store.ts";
 import { AT_ONCE, endLocked, lockUnended } from "./end.ts";
@@ -39,11 +39,16 @@ export async function endSessionsBeyondLimit(
 function usersBeyond(db: Knex, limit: number, now: Date): Promise<string[]> {
   return db("sessions")
     .whereNull("ended_at")
-    .where("alive_until", ">", now)
+    .where("alive_until", ">", endsWithUser(now))
     .groupBy("user_id")
     .havingRaw("count(*) > ?", [limit])
     .orderBy("user_id")
     .pluck<string[]>("user_id");
+}
+
+/** A session that has just expired counts: it ends with the user, too, and a sign-in that is not completed expires within a minute. */
+function endsWithUser(now: Date): Date {
+  return new Date(now.getTime() - TOLERANCE_MS);
 }
 
 /**
@@ -56,7 +61,7 @@ async function endAllBut(unit: UnitOfWork, userId: string, keep: number): Promis
   const open = trx("sessions")
     .modify(whereOpen)
     .where("user_id", userId)
-    .where("alive_until", ">", now)
+    .where("alive_until", ">", endsWithUser(now))
     .orderBy(["alive_until", "id"])
     .limit(keep + AT_ONCE)
     .select("id", "created_at");
