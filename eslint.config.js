@@ -316,6 +316,7 @@ export default defineConfig(
       "src/control/resources/policies/bulk/jobs.ts",
       "src/control/resources/policy-sets/publish-folder.ts",
       "src/control/resources/policy-sets/rollout-watch.ts",
+      "src/control/resources/sessions/limit.ts",
       "src/control/resources/sessions/run-endings.ts",
       "src/control/resources/webhooks/record-attempt.ts",
       "src/control/sandbox/reset.ts",

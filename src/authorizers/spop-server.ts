@@ -75,8 +75,9 @@ export async function startSpop(options: SpopOptions): Promise<Authorizers> {
   const { listen, callers, ask, decisionTimeout, log, refused = () => undefined, atOnce = AT_ONCE } = options;
   const { frameTimeout = FRAME_TIMEOUT_MS } = options;
   if (callers.length === 0) throw new Error("authz.http_callers is empty: nobody may ask");
-  const [isCaller, mayUseDoor] = [callers, options.doorCallers ?? callers].map(createCallers);
-  const mayAsk = (socket: Socket) => isCaller!(socket) && mayUseDoor!(socket);
+  const isCaller = createCallers(callers);
+  const mayUseDoor = createCallers(options.doorCallers ?? callers);
+  const mayAsk = (socket: Socket) => isCaller(socket) && mayUseDoor(socket);
   const sockets = new Set<Socket>();
   const open = new Set<Promise<void>>();
   let [serving, closing] = [true, false];

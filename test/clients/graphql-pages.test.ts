@@ -77,7 +77,7 @@ describe("clients: GraphQL without a list of documents, and the server's page", 
       fetch: async (input, init) => {
         const answer = await fetch(input, init);
         exchanges.push({
-          body: String(init?.body),
+          body: typeof init?.body === "string" ? init.body : "",
           status: answer.status,
           answer: await answer.clone().text(),
         });

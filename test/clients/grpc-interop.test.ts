@@ -52,11 +52,14 @@ describe("gRPC's interoperability tests through the gateway", function () {
   let credentials: grpc.Metadata;
   const clients: grpc.Client[] = [];
 
-  const connect = <Client>(service: grpc.ServiceClientConstructor, options: grpc.ChannelOptions = {}) => {
+  const connect = (
+    service: grpc.ServiceClientConstructor,
+    options: grpc.ChannelOptions = {},
+  ): grpc.Client => {
     const address = `127.0.0.1:${gateway.port}`;
     const opened = new service(address, grpc.credentials.createInsecure(), options);
     clients.push(opened);
-    return opened as unknown as Client;
+    return opened;
   };
 
   before(async () => {
@@ -72,7 +75,7 @@ policies:
 `,
       },
     });
-    client = connect(Suite);
+    client = connect(Suite) as SuiteClient;
     credentials = new grpc.Metadata();
     credentials.set("authorization", `Bearer ${await issuer.token({ sub: "ann" })}`);
   });
@@ -193,7 +196,7 @@ policies:
   });
 
   it("an unimplemented method, and an unimplemented service", async () => {
-    const absent = connect<AbsentClient>(Absent);
+    const absent = connect(Absent) as AbsentClient;
     for (const { error } of [
       await unary((done) => client.Missing({}, credentials, done)),
       await unary((done) => absent.Any({}, credentials, done)),
@@ -209,9 +212,9 @@ policies:
 
   it("compressed requests, beside ones that are not", async () => {
     for (const name of ["gzip", "deflate"] as const) {
-      const compressing = connect<SuiteClient>(Suite, {
+      const compressing = connect(Suite, {
         "grpc.default_compression_algorithm": grpc.compressionAlgorithms[name],
-      });
+      }) as SuiteClient;
       const message = { payload: Buffer.alloc(271_000, 1), size: 100 };
       const { error, reply } = await unary<Sized>((done) => compressing.Unary(message, credentials, done));
       assert.deepEqual([error, reply?.text, reply?.payload?.length], [null, "271000", 100]);

@@ -33,7 +33,7 @@ describe("docs: commands about the operation of a control plane", function () {
     for (const environment of ["production", "sandbox"] as const) {
       const api = apiClient(plane.url[environment], await plane.createKey(environment, "full_access"));
       const hook = { url: "http://127.0.0.1:9/hook", events: ["customer.created"] };
-      const { status, body } = await api("POST", "/webhooks", hook);
+      const { status, body } = (await api("POST", "/webhooks", hook)) as { status: number; body: unknown };
       assert.equal(status, 201, JSON.stringify(body));
     }
   });

@@ -76,7 +76,10 @@ describe("authorizers: the Authorization API", () => {
         });
         if (reason === REFUSED) return assert.rejects(asked, BadRequest);
         const { answer, recorded } = await asked;
-        if (reason === UNMAPPED) return assert.deepEqual([answer.decision, recorded], [false, []]);
+        if (reason === UNMAPPED) {
+          assert.deepEqual([answer.decision, recorded], [false, []]);
+          return;
+        }
         const permitted = reason === "CONDITION_TRUE";
         assert.deepEqual(recorded, [`${permitted ? "ALLOW" : "DENY"} ${reason}`]);
         assert.equal(answer.decision, permitted);

@@ -8,7 +8,6 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TableRow } from "mdast";
 import { toString } from "mdast-util-to-string";
 import { visit } from "unist-util-visit";
 import { ROOT, treeOf } from "../../../docs/.vitepress/pages.ts";
@@ -53,7 +52,7 @@ export function paragraphsOf(page: string): readonly Paragraph[] {
     visit(node, "link", ({ url }) => {
       linksToBench ||= /\bbench\/(?:README\.md|results\.json)/.test(url);
     });
-    const parts = node.type === "tableRow" ? (node as TableRow).children : [node];
+    const parts = node.type === "tableRow" ? node.children : [node];
     const text = parts
       .map((part) => toString(part, { includeHtml: false }))
       .join(" | ")

@@ -3,7 +3,7 @@ import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
 import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
-import { lockUser } from "../users/store.ts";
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { AT_ONCE, endLocked, lockUnended } from "./end.ts";
 
 const ACTOR = { kind: "system", id: "session-limit", name: "limit of sessions" } as const;
@@ -28,8 +28,7 @@ export async function endSessionsBeyondLimit(
   for (const id of await usersBeyond(db, limit, new Date(clock()))) {
     const endSome = () =>
       units(origin, async (unit) => {
-        // no longer there: it is being deleted, and its sessions have ended
-        if ((await lockUser(unit.trx, id)) === undefined) return 0;
+        await lockRowsUntilEnd(unit.trx, "users", [id]);
         return endAllBut(unit, id, limit);
       });
     while (signal?.aborted !== true && (await endSome()) > 0);
