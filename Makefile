@@ -20,12 +20,14 @@ PURE_TESTS := $(shell find test/json test/text test/policy test/request test/nam
 CLIENT_TESTS := $(shell find test/clients test/deploy/run -name '*.test.ts' | sort)
 # A hundred versions under load, thousands of connections, rollouts, partitions, kills, restarts: up to minutes each, so a target
 # of their own, the slowest first
-LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,e2e/control-plane/three-gateways e2e/websocket/forgotten e2e/control-plane/kill \
+LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,docs/fresh-clone dashboard/sweep-production dashboard/sweep-sandbox \
+	e2e/control-plane/three-gateways e2e/websocket/forgotten e2e/control-plane/kill \
 	e2e/control-plane/backup e2e/control-plane/up-again e2e/policies/rollout e2e/policies/shadow storage/embedded-postgres \
 	e2e/control-plane/rollout-published e2e/processes/kill e2e/policies/rollout-attacked e2e/control-plane/partition \
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
 	e2e/control-plane/rollout-connections e2e/control-plane/rollout-faults e2e/control-plane/rollout-subscriptions \
-	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/fresh-clone docs/operations-commands docs/tutorial docs/site release/reproducible))
+	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/operations-commands \
+	docs/tutorial docs/site release/reproducible))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts

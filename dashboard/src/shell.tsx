@@ -13,8 +13,10 @@ import { Events } from "./pages/events.tsx";
 import { Gateways } from "./pages/gateways.tsx";
 import { Keys } from "./pages/keys.tsx";
 import { Overview } from "./pages/overview.tsx";
+import { AllSessions } from "./pages/sessions.tsx";
 import { Webhook } from "./pages/webhook.tsx";
 import { Webhooks } from "./pages/webhooks.tsx";
+import { ErrorBoundary } from "./ui/error-boundary.tsx";
 import { lazyPage } from "./ui/lazy-page.tsx";
 import { useKeptFocus } from "./ui/kept-focus.ts";
 import { announce } from "./ui/parts.tsx";
@@ -23,6 +25,7 @@ import { setTheme, theme, THEMES } from "./ui/theme.ts";
 const PAGES = [
   ["/", messages.nav.overview],
   ["/customers", messages.nav.customers],
+  ["/sessions", messages.nav.sessions],
   ["/policies", messages.nav.policies],
   ["/policy-sets", messages.nav.policySets],
   ["/keys", messages.nav.keys],
@@ -77,28 +80,31 @@ export function Shell({ who }: { readonly who: Session }) {
         <div>
           <PersonBar who={who} />
           <main id="content" tabIndex={-1}>
-            <Switch>
-              <Route path="/" component={Overview} />
-              <Route path="/customers" component={Customers} />
-              <Route path="/customers/:id">{({ id }) => <Customer key={id} id={id} />}</Route>
-              <Route path="/policies" component={Policies} />
-              <Route path="/policies/:id">{({ id }) => <Policy key={id} id={id} />}</Route>
-              <Route path="/policy-sets" component={PolicySets} />
-              <Route path="/policy-sets/:id">{({ id }) => <PolicySet key={id} name={id} />}</Route>
-              <Route path="/keys" component={Keys} />
-              <Route path="/audit" component={Audit} />
-              <Route path="/explain" component={Explain} />
-              <Route path="/events" component={Events} />
-              <Route path="/gateways" component={Gateways} />
-              <Route path="/webhooks" component={Webhooks} />
-              <Route path="/settings" component={Settings} />
-              <Route path="/webhooks/:id">{({ id }) => <Webhook key={id} id={id} />}</Route>
-              <Route>
-                <Page title={messages.notFound.title}>
-                  <p>{messages.notFound.text}</p>
-                </Page>
-              </Route>
-            </Switch>
+            <ErrorBoundary>
+              <Switch>
+                <Route path="/" component={Overview} />
+                <Route path="/customers" component={Customers} />
+                <Route path="/customers/:id">{({ id }) => <Customer key={id} id={id} />}</Route>
+                <Route path="/sessions" component={AllSessions} />
+                <Route path="/policies" component={Policies} />
+                <Route path="/policies/:id">{({ id }) => <Policy key={id} id={id} />}</Route>
+                <Route path="/policy-sets" component={PolicySets} />
+                <Route path="/policy-sets/:id">{({ id }) => <PolicySet key={id} name={id} />}</Route>
+                <Route path="/keys" component={Keys} />
+                <Route path="/audit" component={Audit} />
+                <Route path="/explain" component={Explain} />
+                <Route path="/events" component={Events} />
+                <Route path="/gateways" component={Gateways} />
+                <Route path="/webhooks" component={Webhooks} />
+                <Route path="/settings" component={Settings} />
+                <Route path="/webhooks/:id">{({ id }) => <Webhook key={id} id={id} />}</Route>
+                <Route>
+                  <Page title={messages.notFound.title}>
+                    <p>{messages.notFound.text}</p>
+                  </Page>
+                </Route>
+              </Switch>
+            </ErrorBoundary>
           </main>
         </div>
       </div>

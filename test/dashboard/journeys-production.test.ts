@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { startIdentityProvider, type IdentityProvider } from "../support/providers/identity-provider.ts";
 import { startReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { everyPage } from "./journeys/every-page.ts";
 import { firstSteps } from "./journeys/first-steps.ts";
 import { browserOfJourneys, stopsAfterFailure } from "./journeys/in-order.ts";
 import { journeyWith, type Belongings } from "./journeys/journey.ts";
+import { notAsExpected } from "./journeys/not-as-expected.ts";
+import { openForHours } from "./journeys/open-for-hours.ts";
+import { secrets } from "./journeys/secrets.ts";
 import { settings } from "./journeys/settings.ts";
 import { statesOfPages } from "./journeys/states.ts";
 import { DashboardBench } from "./support.ts";
@@ -40,18 +42,12 @@ describe("the dashboard of production in a browser", function () {
   describe("settings, audit and providers", () => {
     settings(journey, () => provider);
   });
+  describe("secrets that are shown once", () => {
+    secrets(journey, () => receiver);
+  });
   describe("what a page shows while it waits, and where something fails", () => {
     statesOfPages(journey);
-  });
-  everyPage(journey, async () => {
-    const webhook = await journey.bench().control.context.db("webhooks").first<{ id: string }>("id");
-    return [
-      ...["/", "/customers", "/customers?name=nobody", "/customers/cus_nobody", "/keys", "/audit"],
-      ...["/explain", "/events", "/gateways", "/webhooks", `/webhooks/${webhook.id}`],
-      ...["details", "provider", "users", "sessions", "policies", "activity"].map(
-        (tab) => `/customers/${journey.customer()}?tab=${tab}`,
-      ),
-      ...["/settings", "/settings?tab=account", "/settings?tab=system"],
-    ];
+    notAsExpected(journey);
+    openForHours(journey);
   });
 });

@@ -6,7 +6,7 @@ import { EMPTY_EXAMPLE } from "../../dashboard/src/core/explain-protocol.ts";
 import { fragmentOf } from "../../dashboard/src/explain/link.ts";
 import { startBrowser } from "../clients/support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { makeKey } from "../support/guarded-control.ts";
+import { makeKey, newSetupLink } from "../support/guarded-control.ts";
 import { DashboardBench } from "./support.ts";
 
 const FOLDER = process.env["SCREENSHOTS"] ?? "dashboard/screenshots";
@@ -42,6 +42,8 @@ describe("pictures of the dashboard", () => {
   });
 
   it("are taken of every page", async () => {
+    const setup = await newSetupLink(bench.control);
+    await picture(await bench.open(setup), setup, "setup");
     const owner = await bench.owner();
     const signIn = await bench.open("/");
     await picture(signIn, "/", "sign-in");
@@ -50,7 +52,7 @@ describe("pictures of the dashboard", () => {
     for (const path of ["/customers", "/gateways", "/webhooks"])
       await picture(signIn, path, `empty-${path.slice(1)}`);
     const customer = await fill(bench, owner.headers);
-    for (const path of ["/?range=1h", "/customers", "/keys", "/audit", "/gateways", "/webhooks"])
+    for (const path of ["/?range=1h", "/customers", "/sessions", "/keys", "/audit", "/gateways", "/webhooks"])
       await picture(signIn, path, /\w+/.exec(path.replace("range", "overview"))?.[0] ?? path);
     for (const tab of ["details", "provider", "users", "sessions", "policies", "activity"])
       await picture(signIn, `/customers/${customer}?tab=${tab}`, `customer-${tab}`);
@@ -86,10 +88,73 @@ describe("pictures of the dashboard", () => {
     const { id } = await bench.control.context.db("webhooks").first<{ id: string }>("id");
     await picture(signIn, `/webhooks/${id}`, "webhook");
     await picture(signIn, "/customers/cus_nobody", "not-found");
+    for (const [path, button] of [
+      ["/customers", "Create a customer"],
+      [`/customers/${customer}`, "Suspend"],
+      [`/customers/${customer}?tab=provider`, "Replace"],
+      [`/customers/${customer}?tab=provider`, "Test the connection"],
+      [`/customers/${customer}?tab=policies`, "Assign a policy"],
+      ["/sessions", "End"],
+      ["/policies", "New policy"],
+      [`/policies/${policy.id}`, "Assign to a customer"],
+      ["/policy-sets/shown", "Roll back"],
+      ["/policy-sets/shown?tab=edit&from=v3", "Publish"],
+      ["/policy-sets/shown?tab=rollout", "Promote"],
+      ["/keys", "Roll"],
+      ["/keys", "Revoke"],
+      ["/audit", "Show"],
+      ["/gateways", "Details"],
+      ["/webhooks", "Register a webhook"],
+      [`/webhooks/${id}`, "Roll the secret"],
+      [`/webhooks/${id}`, "Open"],
+      ["/settings", "Invite somebody"],
+    ] as const)
+      await picture(signIn, path, `dialog-${button.toLowerCase().replaceAll(" ", "-")}`, button);
   });
 });
 
-async function picture(page: Page, path: string, name: string): Promise<void> {
+describe("pictures of the dashboard of a sandbox", () => {
+  let bench: DashboardBench;
+  let browser: Browser;
+  before(async () => {
+    mkdirSync(FOLDER, { recursive: true });
+    await buildDashboard();
+    browser = await startBrowser();
+    bench = await DashboardBench.start(browser, "sandbox");
+  });
+  after(async () => {
+    await bench.close();
+    await browser.close();
+  });
+
+  it("are taken of what differs there", async () => {
+    const owner = await bench.owner();
+    const page = await bench.open("/");
+    await picture(page, "/", "sandbox-sign-in");
+    await bench.signIn(page, owner.email);
+    const customer = await fill(bench, owner.headers);
+    for (const [email, name, role] of [
+      ["ada@acme.example", "Ada", "manager"],
+      ["ben@acme.example", "Ben", "viewer"],
+    ] as const)
+      await bench.control.request("POST", "/sandbox/people", {
+        headers: owner.headers,
+        body: { customer_id: customer, email, name, role, department: "finance" },
+      });
+    const people = `/customers/${customer}?tab=people`;
+    for (const [path, name] of [
+      ["/?range=1h", "sandbox-overview"],
+      ["/customers", "sandbox-customers"],
+      [people, "sandbox-people"],
+    ] as const)
+      await picture(page, path, name);
+    for (const button of ["Add a person", "Sign in", "Remove"])
+      await picture(page, people, `dialog-sandbox-${button.toLowerCase().replaceAll(" ", "-")}`, button);
+  });
+});
+
+/** In each theme and size; with a button, of the dialog that its press opens. */
+async function picture(page: Page, path: string, name: string, button?: string): Promise<void> {
   for (const theme of THEMES)
     for (const [size, viewport] of Object.entries(SIZES)) {
       await page.setViewportSize(viewport);
@@ -100,8 +165,20 @@ async function picture(page: Page, path: string, name: string): Promise<void> {
         "the page",
         async () => (await page.locator("[aria-busy=true], progress").count()) === 0,
       );
-      await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${size}.png`), fullPage: true });
+      if (button !== undefined) await openDialog(page, button);
+      // a dialog is as large as the window
+      await page.screenshot({
+        path: join(FOLDER, `${name}-${theme}-${size}.png`),
+        fullPage: button === undefined,
+      });
     }
+}
+
+async function openDialog(page: Page, button: string): Promise<void> {
+  const text = new RegExp(`^\\s*${button}\\s*$`);
+  await page.getByRole("main").locator("button").filter({ hasText: text }).first().click();
+  await page.getByRole("dialog").waitFor();
+  await eventually("the dialog", async () => (await page.locator("[aria-busy=true]").count()) === 0);
 }
 
 /** Something on every page. @returns a customer's id */

@@ -36,6 +36,10 @@ export interface GatewayOptions {
   readonly policies: Readonly<Record<string, string>>;
   /** Merged over the test's own `gateway.yaml`, section by section. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** The very text of `gateway.yaml`, in place of the test's own. Free ports, and where the rest is, are its business. */
+  readonly yaml?: string;
+  /** Files beside `gateway.yaml`. */
+  readonly beside?: Readonly<Record<string, string>>;
   /** Processes that decide. One, where nothing of the test is about several. */
   readonly nodes?: number;
   /** Do not wait for the ready line. */
@@ -70,7 +74,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   for (const [section, keys] of Object.entries(options.config ?? {}))
     base[section] = { ...base[section], ...keys };
   const file = join(directory, "gateway.yaml");
-  await writeFile(file, dump(base));
+  await writeFile(file, options.yaml ?? dump(base));
+  for (const [name, text] of Object.entries(options.beside ?? {}))
+    await writeFile(join(directory, name), text);
 
   const child = spawn(process.execPath, [CLI, "gateway", "--config", file], {
     cwd: directory,

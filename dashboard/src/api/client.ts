@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { messages } from "../messages/index.ts";
 import type { components } from "./schema.d.ts";
 import type { Body, Data, Method, Pagination, PathWith, Query, Session } from "./types.ts";
 
@@ -10,14 +11,17 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** Anything that kept a request from succeeding. `code` is the API's, or `UNREACHABLE`. */
+/** Codes beside those of the API: no answer, or one that is not the API's. */
+type OwnCode = "UNREACHABLE" | "UNEXPECTED";
+
+/** Anything that kept a request from succeeding. */
 export class ApiFailure extends Error {
   readonly status: number;
-  readonly code: ErrorBody["code"] | "UNREACHABLE";
+  readonly code: ErrorBody["code"] | OwnCode;
   readonly fields: readonly FieldProblem[];
   readonly requestId: string | undefined;
 
-  constructor(status: number, code: ErrorBody["code"] | "UNREACHABLE", message: string, about: About = {}) {
+  constructor(status: number, code: ErrorBody["code"] | OwnCode, message: string, about: About = {}) {
     super(message);
     this.status = status;
     this.code = code;
@@ -36,6 +40,8 @@ export interface Answer<T> {
   readonly pagination?: Pagination;
   readonly warnings: readonly string[];
   readonly etag: string | null;
+  /** Of the kind of request that it was, per minute. */
+  readonly limits: { readonly limit: string | null; readonly left: string | null };
 }
 
 /** Who is signed in. `undefined`: not known yet; `null`: nobody. The token itself is out of reach of scripts. */
@@ -102,18 +108,7 @@ async function send<M extends Method, P extends PathWith<M>>(
     if (abort?.aborted === true) throw error;
     throw new ApiFailure(0, "UNREACHABLE", String(error));
   }
-  if (!response.ok) {
-    const { error, meta } = answer as components["schemas"]["Error"];
-    const { fields = [], parameters = [] } = error.details as {
-      fields?: FieldProblem[];
-      parameters?: { parameter: string; message: string }[];
-    };
-    const all = [...fields, ...parameters.map(({ parameter, message }) => ({ path: parameter, message }))];
-    throw new ApiFailure(response.status, error.code, error.message, {
-      fields: all,
-      requestId: meta.request_id,
-    });
-  }
+  if (!response.ok) throw failureOf(response.status, answer);
   const {
     data,
     pagination,
@@ -128,7 +123,29 @@ async function send<M extends Method, P extends PathWith<M>>(
     ...(pagination && { pagination }),
     warnings: warnings.map(({ message }) => message),
     etag: response.headers.get("etag"),
+    limits: {
+      limit: response.headers.get("x-ratelimit-limit"),
+      left: response.headers.get("x-ratelimit-remaining"),
+    },
   };
+}
+
+/** What an answer says that is no success. Proxies answer in their own ways. */
+export function failureOf(status: number, answer: unknown): ApiFailure {
+  if (!isErrorEnvelope(answer)) return new ApiFailure(status, "UNEXPECTED", messages.failures.unexpected);
+  const { error, meta } = answer;
+  const { fields = [], parameters = [] } = error.details as {
+    fields?: FieldProblem[];
+    parameters?: { parameter: string; message: string }[];
+  };
+  const all = [...fields, ...parameters.map(({ parameter, message }) => ({ path: parameter, message }))];
+  return new ApiFailure(status, error.code, error.message, { fields: all, requestId: meta.request_id });
+}
+
+function isErrorEnvelope(answer: unknown): answer is components["schemas"]["Error"] {
+  if (typeof answer !== "object" || answer === null) return false;
+  const { error, meta } = answer as { readonly error?: unknown; readonly meta?: unknown };
+  return typeof error === "object" && error !== null && "details" in error && typeof meta === "object";
 }
 
 function urlOf(path: string, params: Readonly<Record<string, string>>, query: object | undefined): string {

@@ -2,6 +2,8 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiFailure, call, type Answer } from "./client.ts";
 import type { Data, PathWith, Query } from "./types.ts";
 
+const MINUTE_MS = 60_000;
+
 export interface Loaded<T> {
   readonly answer: Answer<T> | undefined;
   readonly failure: ApiFailure | undefined;
@@ -13,6 +15,8 @@ export interface Loaded<T> {
 interface Options<P extends PathWith<"get">> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Query<P>;
+  /** Asks for this many ms before each read (`from`): a page may be open for hours. */
+  readonly lastMs?: Query<P> extends { readonly from?: string } ? number : never;
   /** Reads again this many ms after each answer, while the page is visible. */
   readonly every?: number | undefined;
   /** Reads nothing. */
@@ -21,8 +25,8 @@ interface Options<P extends PathWith<"get">> {
 
 /** What a path of the API answers, for as long as the component is shown. */
 export function useQuery<P extends PathWith<"get">>(path: P, options: Options<P> = {}): Loaded<Data<P>> {
-  const { params, query, every, off = false } = options;
-  const key = JSON.stringify([path, params, query, off]);
+  const { params, query, lastMs, every, off = false } = options;
+  const key = JSON.stringify([path, params, query, lastMs, off]);
   const [state, setState] = useState<{
     readonly key: string;
     readonly answer?: Answer<Data<P>>;
@@ -36,11 +40,11 @@ export function useQuery<P extends PathWith<"get">>(path: P, options: Options<P>
     const ended = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = async () => {
-      const { params, query } = latest.current;
+      const { params, query, lastMs } = latest.current;
       try {
         const answer = await call("get", path, {
           ...(params && { params }),
-          ...(query && { query }),
+          query: { ...query, ...(lastMs !== undefined && { from: beforeNow(lastMs) }) } as Query<P>,
           abort: ended.signal,
         });
         setState({ key, answer });
@@ -71,4 +75,9 @@ export function useQuery<P extends PathWith<"get">>(path: P, options: Options<P>
     loading: !current || (state.answer === undefined && state.failure === undefined),
     reload,
   };
+}
+
+/** The start of a range that ends now, in whole minutes: what is asked for changes once a minute at most. */
+function beforeNow(ms: number): string {
+  return new Date(Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS - ms).toISOString();
 }

@@ -106,7 +106,11 @@ export const users = {
 };
 
 export const sessions = {
+  title: "Sessions",
   none: "No sessions",
+  noMatch: "No session matches these filters",
+  customer: "Customer",
+  filters: { customer_id: "Customer id", user_id: "User id" },
   user: "User",
   status: "Status",
   address: "Address",

@@ -4,6 +4,7 @@ export const gateways = {
   noneText: "A gateway appears when it connects with a key of scope gateway.",
   generateKey: "Generate a gateway key",
   name: "Name",
+  id: "Id",
   status: "Status",
   version: "Version",
   set: "Policy set",

@@ -37,6 +37,7 @@ export const messages = {
     label: "Pages",
     overview: "Overview",
     customers: "Customers",
+    sessions: "Sessions",
     policies: "Policies",
     policySets: "Policy sets",
     keys: "API keys",
@@ -62,6 +63,10 @@ export const messages = {
     updated: "Gatehouse has been updated",
     updatedText:
       "This tab is of an earlier version, whose pages are no longer there. Reload it to go on. Drafts are kept.",
+    broken: "This page has stopped working",
+    brokenText:
+      "The dashboard met something that it cannot show. Reload the page to try again; drafts are kept. If it happens again, the browser's console has the error.",
+    unexpected: "The answer is not what this page expects.",
     reload: "Reload",
   },
   changes: {

@@ -56,8 +56,10 @@ export function Audit() {
               class="check"
               checked={values["live"] === "1"}
               onChange={({ currentTarget }) => {
-                // new records are at the beginning
-                url.set({ live: currentTarget.checked ? "1" : undefined, sort: undefined, order: undefined });
+                // new records are at the beginning, and none is before an end that has passed
+                if (currentTarget.checked)
+                  url.set({ live: "1", sort: undefined, order: undefined, to: undefined });
+                else url.set({ live: undefined });
               }}
             />
             <span>{texts.live}</span>

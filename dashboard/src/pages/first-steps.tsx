@@ -70,6 +70,8 @@ function gatewayFile(url: string): string {
   return `gateway:
   listen_port: 8000
   backend: http://127.0.0.1:3000
+  cluster:
+    coordination: control_plane
 control_plane:
   url: ${url}
   api_key_file: gateway.key

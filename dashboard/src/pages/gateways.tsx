@@ -116,6 +116,7 @@ const COLUMNS: readonly Column<Item<"/gateways">>[] = [
 function Details({ gateway }: { readonly gateway: Item<"/gateways"> }) {
   const { status, policies, rollout, address, kind, version, workers, clock_offset_ms: clock } = gateway;
   const facts: readonly (readonly [title: string, value: ComponentChildren])[] = [
+    [texts.id, gateway.id],
     [texts.address, address],
     [texts.kind, kind],
     [texts.version, version],

@@ -46,10 +46,10 @@ export function Overview() {
 function Figures() {
   const { values, set } = useUrlState();
   const range: Range = (Object.keys(HOURS) as Range[]).find((name) => name === values["range"]) ?? "24h";
-  // whole minutes, so that the address of the request changes once a minute at most
-  const [now, setNow] = useState(() => Math.ceil(Date.now() / 60_000) * 60_000);
-  const from = new Date(now - HOURS[range] * 3_600_000).toISOString();
-  const { answer, failure, reload } = useQuery("/analytics/dashboard", { query: { from }, every: 10_000 });
+  const { answer, failure, reload } = useQuery("/analytics/dashboard", {
+    lastMs: HOURS[range] * 3_600_000,
+    every: 10_000,
+  });
   return (
     <Page
       title={texts.title}
@@ -59,7 +59,6 @@ function Figures() {
           <select
             value={range}
             onChange={({ currentTarget }) => {
-              setNow(Math.ceil(Date.now() / 60_000) * 60_000);
               set({ range: currentTarget.value });
             }}
           >
@@ -104,7 +103,7 @@ function Panels({ figures }: { readonly figures: Dashboard }) {
           }
         />
         <Figure title={texts.activeUsers} value={number(users.active)} href={`#${ACTIVE_USERS}`} />
-        <Figure title={texts.sessions} value={number(sessions.active)} />
+        <Figure title={texts.sessions} value={number(sessions.active)} href="/sessions?status=active" />
         {latency && (
           <Figure
             title={texts.latency}
@@ -230,7 +229,7 @@ interface FigureProps {
   readonly title: string;
   readonly value: string;
   readonly note?: ComponentChildren;
-  readonly href?: string;
+  readonly href: string;
 }
 
 function Figure({ title, value, note, href }: FigureProps) {
@@ -238,9 +237,7 @@ function Figure({ title, value, note, href }: FigureProps) {
     <div class="card">
       <div class="quiet">{title}</div>
       <div class="figure">
-        {href === undefined ? (
-          value
-        ) : href.startsWith("#") ? (
+        {href.startsWith("#") ? (
           // within the page, which the browser scrolls by itself
           <a href={href} aria-label={`${title}: ${value}`}>
             {value}

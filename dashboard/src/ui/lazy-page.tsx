@@ -2,6 +2,7 @@ import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiFailure } from "../api/client.ts";
 import { messages } from "../messages/index.ts";
+import { ReloadState } from "./error-boundary.tsx";
 import { Failure, Loading } from "./parts.tsx";
 
 /** A page in a part of its own, which is loaded when the page is opened for the first time. */
@@ -33,7 +34,9 @@ export function lazyPage<Props extends object = object>(
     }
     if (failure === undefined) return <Loading />;
     // browsers remember that a part could not be loaded, so only a reload asks for it again
-    return failure === "updated" ? <Updated /> : <Failure failure={failure} retry={reload} />;
+    if (failure !== "updated") return <Failure failure={failure} retry={reload} />;
+    const texts = messages.failures;
+    return <ReloadState title={texts.updated} text={texts.updatedText} />;
   };
 }
 
@@ -48,17 +51,4 @@ async function isServed(): Promise<boolean> {
 
 function reload(): void {
   location.reload();
-}
-
-function Updated() {
-  const texts = messages.failures;
-  return (
-    <div class="state" role="alert">
-      <h1>{texts.updated}</h1>
-      <p>{texts.updatedText}</p>
-      <button type="button" class="main" onClick={reload}>
-        {texts.reload}
-      </button>
-    </div>
-  );
 }

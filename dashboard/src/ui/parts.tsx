@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { signal } from "@preact/signals";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiFailure } from "../api/client.ts";
 import { environmentName } from "../environment.ts";
 import { messages } from "../messages/index.ts";
@@ -168,7 +168,8 @@ export function Dialog({ title, onClose, sticky = false, children }: DialogProps
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   const id = useId();
-  useEffect(() => {
+  // before anything is painted: a key that is pressed next must not go to the page behind it
+  useLayoutEffect(() => {
     const { current } = dialog;
     current?.showModal();
     return () => {

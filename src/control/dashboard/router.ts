@@ -7,6 +7,7 @@ export const DASHBOARD_PAGES = [
   "/",
   "/customers",
   "/customers/:id",
+  "/sessions",
   "/policies",
   "/policies/:id",
   "/policy-sets",

@@ -95,11 +95,19 @@ async function checkDialogs(page: Page, seen: Set<string>): Promise<void> {
     await dialog.waitFor();
     await settled(page);
     await staysInDialog(page);
-    assert.deepEqual(await problemsOf(page), [], name);
+    assert.deepEqual(await problemsOf(page), [], `${name} dark`);
+    await showTheme(page, "light");
+    assert.deepEqual(await problemsOfColours(page), [], `${name} light`);
+    await showTheme(page, "dark");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await eventually(`the focus on ${name}`, () => button.evaluate(hasFocus));
   }
+}
+
+/** The choice is out of reach while a dialog is open. */
+async function showTheme(page: Page, theme: "light" | "dark"): Promise<void> {
+  await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
 }
 
 function hasFocus(element: object): boolean {

@@ -204,7 +204,8 @@ export function firstSteps(journey: Journey, receiver: () => WebhookReceiver): v
     await heading(MARKUP);
     await page().getByRole("link", { name: "Users", exact: true }).click();
     await page().getByRole("cell", { name: MARKUP }).waitFor();
-    await page().getByRole("link", { name: "Sessions", exact: true }).click();
+    const tabs = page().getByRole("navigation", { name: "Parts of the customer" });
+    await tabs.getByRole("link", { name: "Sessions" }).click();
     await page().getByRole("cell", { name: MARKUP }).waitFor();
     await page().goto("/audit?kind=decision&decision=DENY");
     await page().getByText(`GET /${MARKUP}`).waitFor();
@@ -212,7 +213,13 @@ export function firstSteps(journey: Journey, receiver: () => WebhookReceiver): v
   });
 
   it("ends one session, and all of a user", async () => {
-    await page().goto(`/customers/${customer()}?tab=sessions`);
+    // from the figure, over the list of all
+    await page().goto("/");
+    await press("Open sessions: 1");
+    await heading("Sessions");
+    await page().getByRole("cell", { name: MARKUP }).waitFor();
+    assert.equal(await page().getByRole("row").count(), 2);
+    await press(customer());
     const end = page().getByRole("button", { name: /^End session/ });
     await end.waitFor();
     await press((await end.getAttribute("aria-label")) ?? "");

@@ -79,6 +79,7 @@ export function policySets(journey: Journey, upstream: () => string): void {
     await heading("No policy sets yet");
     await tabTo(page(), "New policy set");
     await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Name");
     await page().keyboard.type(SET);
     await page().keyboard.press("Enter");
@@ -128,6 +129,11 @@ export function policySets(journey: Journey, upstream: () => string): void {
       issuer: { url: bench().control.url, audience: "gatehouse" },
       policies: {},
       config: {
+        gateway: {
+          listen_port: 0,
+          backend: upstream(),
+          cluster: { nodes: 1, coordination: "control_plane" },
+        },
         policies: { source: "control_plane", policy_set: SET, refresh_interval: "1s" },
         control_plane: { url: bench().control.url, api_key: secret },
         audit: { destination: "control_plane" },

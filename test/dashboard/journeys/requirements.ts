@@ -12,6 +12,7 @@ export function requirementJourneys(journey: Journey): void {
     await button("New policy").waitFor();
     await tabTo(page(), "New policy");
     await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Name");
     await page().keyboard.insertText(MARKUP);
     await tabTo(page(), "Client addresses");

@@ -1,27 +1,20 @@
 import assert from "node:assert/strict";
 import { eventually } from "../../support/eventually.ts";
+import { fleet } from "./fleet.ts";
 import { MARKUP, SET, type Journey } from "./journey.ts";
 import { staysInDialog, tabTo } from "../support.ts";
 
 const SILVER = { "x-tier": "silver" };
 
 /** Rollouts: v1 is active and serves gold and silver, v2 serves gold alone. */
-export function rolloutJourneys({
-  page,
-  api,
-  dialog,
-  heading,
-  press,
-  keys,
-  focusOn,
-  active,
-  answers,
-}: Journey): void {
+export function rolloutJourneys(journey: Journey): void {
+  const { page, api, dialog, heading, press, keys, focusOn, active, answers } = journey;
   it("tries a version in shadow: differences by rule, and nobody notices", async () => {
     await page().goto(`/policy-sets/${SET}?tab=rollout`);
     await heading("No rollout yet");
     await tabTo(page(), "Start a rollout");
     await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Candidate");
     await page().keyboard.type("v2");
     await tabTo(page(), "Start a rollout");
@@ -37,9 +30,12 @@ export function rolloutJourneys({
     });
   });
 
+  fleet(journey);
+
   it("lets it decide for a part by a slider, and takes it back, by keyboard alone", async () => {
     await tabTo(page(), "Change the terms");
     await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Mode");
     await page().keyboard.press("ArrowDown");
     await tabTo(page(), "Part of the callers");
@@ -56,6 +52,7 @@ export function rolloutJourneys({
     await answers("/open", 403, SILVER);
     await tabTo(page(), "Take back");
     await page().keyboard.press("Enter");
+    await dialog().waitFor();
     await tabTo(page(), "Reason, for the record");
     await page().keyboard.insertText(MARKUP);
     await tabTo(page(), "Take back");

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import type { ApiFailure } from "../../api/client.ts";
+import { usePublished } from "../../api/use-published.ts";
+import { useQuery } from "../../api/use-query.ts";
 import { messages } from "../../messages/index.ts";
-import { Badge, Loading } from "../../ui/parts.tsx";
+import { Badge, Failure, Loading } from "../../ui/parts.tsx";
 
 const texts = messages.settings;
 
@@ -11,32 +13,32 @@ interface Health {
 interface Jwks {
   readonly keys: readonly { readonly kid: string; readonly alg?: string; readonly kty: string }[];
 }
-interface Limits {
-  readonly limit: string | null;
-  readonly left: string | null;
-}
 
-/** What is outside the API: health, keys and limits are published to load balancers, gateways and clients. */
-const PATHS = {
-  health: "/readyz",
-  jwks: "/.well-known/jwks.json",
-  management: "/v1/dashboard/session",
-  analytics: "/v1/analytics/events?limit=1",
-} as const;
+const JWKS = "/.well-known/jwks.json";
 
 /** How this control plane is. */
 export function System() {
-  const health = useJson<Health>(PATHS.health);
-  const jwks = useJson<Jwks>(PATHS.jwks);
-  const management = useJson(PATHS.management);
-  const analytics = useJson(PATHS.analytics);
+  const health = usePublished("/readyz", hasChecks);
+  const jwks = usePublished(JWKS, hasKeys);
+  // any request of each kind tells its limit
+  const management = useQuery("/dashboard/session");
+  const analytics = useQuery("/analytics/events", { query: { limit: 1 } });
+  const limits = {
+    data: management.answer &&
+      analytics.answer && { management: management.answer.limits, analytics: analytics.answer.limits },
+    failure: management.failure ?? analytics.failure,
+    reload: () => {
+      management.reload();
+      analytics.reload();
+    },
+  };
   return (
     <>
       <Part title={texts.health} loaded={health}>
-        {({ data }) => (
+        {({ checks }) => (
           <Rows
             heads={[texts.check, texts.status, texts.detail]}
-            rows={Object.entries(data.checks).map(([name, { ok, detail }]) => [
+            rows={Object.entries(checks).map(([name, { ok, detail }]) => [
               name,
               <Badge of={ok ? "active" : "failed"} title={ok ? texts.good : texts.bad} />,
               detail,
@@ -44,26 +46,26 @@ export function System() {
           />
         )}
       </Part>
-      <Part title={texts.limits} text={texts.limitsText} loaded={management}>
-        {() => (
+      <Part title={texts.limits} text={texts.limitsText} loaded={limits}>
+        {({ management, analytics }) => (
           <Rows
             heads={["", texts.limit, texts.left]}
             rows={[
-              [texts.kinds.management, management.limits?.limit, management.limits?.left],
-              [texts.kinds.analytics, analytics.limits?.limit, analytics.limits?.left],
+              [texts.kinds.management, management.limit, management.left],
+              [texts.kinds.analytics, analytics.limit, analytics.left],
             ]}
           />
         )}
       </Part>
       <Part title={texts.signingKeys} text={texts.signingText} loaded={jwks}>
-        {({ data }) => (
+        {({ keys }) => (
           <>
             <Rows
               heads={[texts.keyId, texts.algorithm]}
-              rows={data.keys.map(({ kid, alg, kty }) => [<code>{kid}</code>, alg ?? kty])}
+              rows={keys.map(({ kid, alg, kty }) => [<code>{kid}</code>, alg ?? kty])}
             />
             <p class="quiet">
-              {texts.jwks} <a href={PATHS.jwks}>{PATHS.jwks}</a>
+              {texts.jwks} <a href={JWKS}>{JWKS}</a>
             </p>
           </>
         )}
@@ -72,52 +74,39 @@ export function System() {
   );
 }
 
-interface LoadedJson<T> {
-  readonly data?: T;
-  readonly limits?: Limits;
-  readonly failed?: true;
+function hasKeys(answer: unknown, status: number): answer is Jwks {
+  return status === 200 && Array.isArray((answer as Partial<Jwks> | null)?.keys);
 }
 
-function useJson<T>(path: string): LoadedJson<T> {
-  const [state, setState] = useState<LoadedJson<T>>({});
-  useEffect(() => {
-    const ended = new AbortController();
-    const read = async () => {
-      const answer = await fetch(path, { credentials: "same-origin", signal: ended.signal });
-      const limits = {
-        limit: answer.headers.get("x-ratelimit-limit"),
-        left: answer.headers.get("x-ratelimit-remaining"),
-      };
-      setState({ data: (await answer.json()) as T, limits });
-    };
-    read().catch(() => {
-      if (!ended.signal.aborted) setState({ failed: true });
-    });
-    return () => {
-      ended.abort();
-    };
-  }, [path]);
-  return state;
+/** A control plane that is not ready says so with 503, and why. */
+function hasChecks(answer: unknown, status: number): answer is Health {
+  const { checks } = (answer ?? {}) as Partial<Health>;
+  return (status === 200 || status === 503) && typeof checks === "object";
 }
 
 interface PartProps<T> {
   readonly title: string;
   readonly text?: string;
-  readonly loaded: LoadedJson<T>;
-  readonly children: (loaded: { readonly data: T }) => ComponentChildren;
+  readonly loaded: {
+    readonly data: T | undefined;
+    readonly failure: ApiFailure | undefined;
+    readonly reload: () => void;
+  };
+  readonly children: (data: T) => ComponentChildren;
 }
 
-function Part<T>({ title, text, loaded: { data, failed }, children }: PartProps<T>) {
+function Part<T>({ title, text, loaded: { data, failure, reload }, children }: PartProps<T>) {
   return (
-    <section class="card">
+    <section class="card" aria-label={title}>
       <h2>{title}</h2>
       {text !== undefined && <p class="quiet">{text}</p>}
-      {failed === true && (
-        <p class="problem" role="alert">
-          {messages.failures.unreachable}
-        </p>
+      {failure ? (
+        <Failure failure={failure} retry={reload} />
+      ) : data === undefined ? (
+        <Loading />
+      ) : (
+        children(data)
       )}
-      {data === undefined ? failed !== true && <Loading /> : children({ data })}
     </section>
   );
 }
