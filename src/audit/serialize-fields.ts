@@ -86,6 +86,9 @@ function serializeTexts(values: readonly unknown[], limit: number, share: number
   return `[${list}]`;
 }
 
+/** Room for the ids of the rules that may have denied a message together, which name customers' sets. */
+const RULES = 256;
+
 /** Denied messages; the last entry represents all that did not fit. */
 function serializeDenied(values: readonly unknown[], limit: number): string {
   const items: string[] = [];
@@ -98,7 +101,7 @@ function serializeDenied(values: readonly unknown[], limit: number): string {
       policy_digest: set,
       count,
     } = (value ?? {}) as Readonly<Record<string, unknown>>;
-    const where = `"direction":${serializeText(asText(direction), 16)},"rule":${serializeText(asText(rule), 96)}`;
+    const where = `"direction":${serializeText(asText(direction), 16)},"rule":${serializeText(asText(rule), RULES)}`;
     const whose = set === undefined ? "" : `,"policy_digest":${serializeText(asText(set), ITEM)}`;
     const what = `"type":${serializeText(asText(type), 128)}${whose}`;
     const item = `{${where},${what},"count":${serializeInteger(count)}}`;

@@ -18,7 +18,7 @@ import { pruneReports } from "./resources/policy-sets/rollout-store.ts";
 import { forgetExpiredState } from "./sandbox/provider/adapter.ts";
 import { pruneSignIns } from "./sign-in/prune.ts";
 import { endSessionsBeyondLimit } from "./resources/sessions/limit.ts";
-import { bringNumbersForward } from "./resources/sessions/numbers.ts";
+import { bringNumbersForward } from "./numbers.ts";
 import { runSessionEndings } from "./resources/sessions/run-endings.ts";
 import { sweep } from "./resources/webhooks/sweep.ts";
 import { SEALED_COLUMNS } from "./sealed-columns.ts";
@@ -66,15 +66,15 @@ const JOBS: readonly MaintenanceJob[] = [
     },
   },
   {
-    // the same: their sequence does not move with the database
-    what: "bring the numbers of sessions forward",
+    // the same: sequences do not move with the database
+    what: "bring the numbers of sessions and changes forward",
     everyMs: MINUTE_MS,
     now: true,
     level: "error",
     run: async ({ context: { db, log } }) => {
       if (await bringNumbersForward(db))
         log.warn(
-          "the numbers of new sessions were behind those that are there, and have been brought forward",
+          "the numbers of new rows were behind those that are there, and have been brought forward: gateways get the complete state",
         );
     },
   },

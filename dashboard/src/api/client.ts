@@ -94,7 +94,7 @@ async function send<M extends Method, P extends PathWith<M>>(
   if (method !== "get" && session.value) headers["x-csrf-token"] = session.value.csrf_token;
   if (ifMatch) headers["if-match"] = ifMatch;
   let response: Response;
-  let answer: unknown;
+  let text: string;
   try {
     response = await fetch(urlOf(path, params, query), {
       method: method.toUpperCase(),
@@ -103,12 +103,13 @@ async function send<M extends Method, P extends PathWith<M>>(
       ...(content !== undefined && { body: JSON.stringify(content) }),
       ...(abort && { signal: abort }),
     });
-    answer = await response.json();
+    text = await response.text();
   } catch (error) {
     if (abort?.aborted === true) throw error;
     throw new ApiFailure(0, "UNREACHABLE", String(error));
   }
-  if (!response.ok) throw failureOf(response.status, answer);
+  const answer = parsed(text);
+  if (!response.ok || !isObject(answer)) throw failureOf(response.status, answer);
   const {
     data,
     pagination,
@@ -130,6 +131,15 @@ async function send<M extends Method, P extends PathWith<M>>(
   };
 }
 
+/** @returns `undefined` for what is no JSON: the page of a proxy, say */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What an answer says that is no success. Proxies answer in their own ways. */
 export function failureOf(status: number, answer: unknown): ApiFailure {
   if (!isErrorEnvelope(answer)) return new ApiFailure(status, "UNEXPECTED", messages.failures.unexpected);
@@ -142,10 +152,14 @@ export function failureOf(status: number, answer: unknown): ApiFailure {
   return new ApiFailure(status, error.code, error.message, { fields: all, requestId: meta.request_id });
 }
 
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 function isErrorEnvelope(answer: unknown): answer is components["schemas"]["Error"] {
-  if (typeof answer !== "object" || answer === null) return false;
+  if (!isObject(answer)) return false;
   const { error, meta } = answer as { readonly error?: unknown; readonly meta?: unknown };
-  return typeof error === "object" && error !== null && "details" in error && typeof meta === "object";
+  return isObject(error) && isObject(meta) && "details" in error && isObject(error.details);
 }
 
 function urlOf(path: string, params: Readonly<Record<string, string>>, query: object | undefined): string {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiFailure, failureOf } from "./client.ts";
+import { ApiFailure, failureOf, parsed } from "./client.ts";
 
 interface Published<T> {
   readonly data: T | undefined;
@@ -45,5 +45,5 @@ export function usePublished<T>(
 
 async function read(path: string, signal: AbortSignal): Promise<{ answer: unknown; status: number }> {
   const response = await fetch(path, { credentials: "same-origin", signal });
-  return { answer: await response.json(), status: response.status };
+  return { answer: parsed(await response.text()), status: response.status };
 }

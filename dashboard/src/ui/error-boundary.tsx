@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";
-import { useLocation } from "wouter-preact";
+import { useLocation, useSearch } from "wouter-preact";
 import { messages } from "../messages/index.ts";
 
 interface ReloadStateProps {
@@ -30,13 +30,14 @@ export function ReloadState({ title, text }: ReloadStateProps) {
 /** Shows what is wrong in place of a page with a defect; the navigation stays, and leads to other pages. */
 export function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
   const [path] = useLocation();
+  const search = useSearch();
   // the console, and whatever watches the page, learn of it as of any other error
   const [error, reset] = useErrorBoundary((error) => {
     reportError(error);
   }) as [unknown, () => void];
   useEffect(() => {
     if (error !== undefined) reset();
-  }, [path]);
+  }, [path, search]);
   if (error === undefined) return <>{children}</>;
   return <ReloadState title={messages.failures.broken} text={messages.failures.brokenText} />;
 }

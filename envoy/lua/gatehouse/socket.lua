@@ -10,9 +10,9 @@ local CLOSE, CLOSED_BY, DIRECTION = contract.CLOSE, contract.CLOSED_BY, contract
 local socket = {}
 
 local MOST_NOTICES = 100
--- Denied messages are counted by type, rule and set. Types without a rule are the sender's words, so they have few entries of
--- their own, for each direction: nobody can keep what a rule has denied out of the record.
-local MOST_DENIED = 20
+-- Denied messages are counted by type, rule and set, in each direction apart, so that one side cannot keep what the other's rules
+-- deny out of the record. Types without a rule are the sender's words, and have few entries of their own.
+local MOST_DENIED = 10
 local MOST_UNLISTED = 5
 local MOST_PATHS = 50
 local MOST_SETS = 10
@@ -141,10 +141,14 @@ function Socket:add_to_rest(direction, count)
 end
 
 -- Room for an entry by a rule: in place of the oldest one of another set, since the one in force is what is being looked at.
-function Socket:has_room_for_rule()
-  if #self.denied < MOST_DENIED then return true end
+function Socket:has_room_for_rule(direction)
+  local count = 0
+  for _, entry in ipairs(self.denied) do
+    if entry.direction == direction then count = count + 1 end
+  end
+  if count < MOST_DENIED then return true end
   for i, entry in ipairs(self.denied) do
-    if entry.by ~= self.set then
+    if entry.direction == direction and entry.by ~= self.set then
       table.remove(self.denied, i)
       self.denied_by_key[entry.key] = nil
       self:add_to_rest(entry.direction, entry.count)
@@ -163,11 +167,13 @@ end
 
 function Socket:note_denied(direction, name, rule)
   local label = name and self.messages.label(name)
+  -- which stands for others in the record
+  if label == contract.MORE then label = "?" end
   local key = table.concat({ direction, label or "", rule or "", self.set or "" }, "\0")
   local entry = self.denied_by_key[key]
   if not entry then
     local has_room
-    if rule then has_room = self:has_room_for_rule() else has_room = self:has_room_for_unlisted(direction) end
+    if rule then has_room = self:has_room_for_rule(direction) else has_room = self:has_room_for_unlisted(direction) end
     if not has_room then return self:add_to_rest(direction, 1) end
     entry = { direction = direction, type = label, rule = rule, by = self.set, key = key, count = 0 }
     self.denied_by_key[key] = entry

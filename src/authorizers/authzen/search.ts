@@ -1,7 +1,7 @@
 import {
   createUpstreamHeaders,
   enforceable,
-  keepsHeaders,
+  keptHeader,
   type DecisionPoint,
   type DoorCall,
   type ServingDependencies,
@@ -84,7 +84,7 @@ export function createSearch(settings: AuthzenSettings, dependencies: SearchDepe
     const permitted = await trial.decide(check.access);
     const decision = permitted.verdict === "ALLOW" ? enforceable(permitted, check) : permitted;
     if (decision.verdict === "ALLOW")
-      return keepsHeaders(upstreamHeaders(decision, check), check) ? "denied" : "permitted";
+      return keptHeader(upstreamHeaders(decision, check), check) === undefined ? "permitted" : "denied";
     const { reason } = decision;
     const isUnknown = reason === "CONDITION_UNKNOWN" || REASONS[reason].status >= 500;
     return isUnknown || check.unenforceable !== undefined ? "unknown" : "denied";

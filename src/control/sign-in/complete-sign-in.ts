@@ -173,7 +173,7 @@ async function openSession(
   const expiresAt = boundOf({ expiresAt: new Date(at + settings.sessionSeconds * 1000), authTime }, rules);
   const codeExpiresAt = earlier(expiresAt, new Date(at + CODE_SECONDS * 1000));
   const hint = idToken !== undefined && idToken.length <= MAX_ID_TOKEN ? idToken : undefined;
-  await makeRoomForSession(unit, user.id, settings.sessionsPerUser);
+  await makeRoomForSession(unit, { id: user.id, customer_id: flow.customer_id }, settings.sessionsPerUser);
   await insertSession(trx, {
     id,
     customer_id: flow.customer_id,

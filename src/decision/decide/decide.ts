@@ -265,7 +265,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     if (decision.verdict === "DENY") return decision;
     if (snapshot === undefined)
       return deny(
-        evaluation.draft,
+        { ...evaluation.draft, customerPolicySet: name },
         "POLICY_NOT_READY",
         `the customer's policy set \`${name}\` is not loaded`,
       );

@@ -98,11 +98,16 @@ function joinMessage(a: PlannedMessage, b: PlannedMessage): PlannedMessage {
   };
 }
 
+/** Rules of one message that are named; a customer may have many sets. */
+const MOST_NAMED = 3;
+
 /** The rule that denies the message where one does; both where it is known only with the message. */
 function whatDenies(a: PlannedMessage, b: PlannedMessage): string {
   if (a.when === false || b.when === undefined) return a.rule;
   if (b.when === false || a.when === undefined) return b.rule;
-  return `${a.rule}, ${b.rule}`;
+  // two readings of a request are often joined under the same rules
+  const rules = [...new Set([a, b].flatMap(({ rule }) => rule.split(", ")))];
+  return rules.length > MOST_NAMED ? `${rules.slice(0, MOST_NAMED).join(", ")}, ...` : rules.join(", ");
 }
 
 function both(

@@ -19,7 +19,10 @@ export function enforceable(permit: Permit, check: DecodedCheck): Decision {
   if (isTunnel(permit, check)) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
   const takesHeaders =
     forged !== undefined || permit.cookieWithheld === true || permit.protocolWithheld === true;
-  if (takesHeaders && !carries.has("request_headers")) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
+  if (takesHeaders && !carries.has("request_headers")) {
+    const denial = denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
+    return forged?.[0] === undefined ? denial : { ...denial, detail: notRemoved(forged[0]) };
+  }
   if (plan === undefined) return permit;
   if (!isCarried(plan, carries)) {
     if (!isOnlyAnEnd(plan)) return denyPermitted(permit, "PLAN_NOT_ENFORCEABLE");
@@ -37,18 +40,23 @@ function isTunnel({ request }: Permit, { access, tunnels }: DecodedCheck): boole
   return request === undefined || !isWebsocketUpgrade(request);
 }
 
+/** Why a permit cannot be carried out where nothing removes a client's headers. */
+export function notRemoved(header: string): string {
+  return `nothing here removes the header \`${header}\`, which the application must not get`;
+}
+
 /**
- * Whether the request has headers that the application must not get from the client, and that the caller neither removes
- * nor certainly replaces.
+ * @returns a header that the application must not get from the client, and that the caller neither removes nor certainly
+ *   replaces, if the request has one
  */
-export function keepsHeaders(
+export function keptHeader(
   { set, remove }: HeaderChanges,
   { access, carries, overwrites }: DecodedCheck,
-): boolean {
-  if (carries.has("request_headers")) return false;
+): string | undefined {
+  if (carries.has("request_headers")) return undefined;
   const names = [...remove, ...set.map(([name]) => name)];
   const ours = new Set(names.filter((name) => overwrites?.has(name) !== true));
-  return access.raw.headers.some(([name]) => ours.has(name));
+  return access.raw.headers.find(([name]) => ours.has(name))?.[0];
 }
 
 /** What a plan requires of the caller, by its parts. */

@@ -3,7 +3,7 @@ export type { CarriedPlan } from "./carried-plan.ts";
 export { DecisionPoint } from "./decision-point.ts";
 export { GIVEN_UP } from "./door.ts";
 export type { DecodedCheck, DoorAbilities, DoorCall, Door, Effects, Encoder, Task } from "./door.ts";
-export { enforceable, keepsHeaders } from "./enforceable.ts";
+export { enforceable, keptHeader } from "./enforceable.ts";
 export {
   createIdentifyConnection,
   type IdentifiedConnection,

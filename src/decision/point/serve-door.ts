@@ -9,7 +9,7 @@ import { carriedPlan, type CarriedPlan } from "./carried-plan.ts";
 import type { DecisionPoint } from "./decision-point.ts";
 import { createDenialResponse, type DenialResponseOptions } from "./denial-response.ts";
 import { GIVEN_UP, type DecodedCheck, type Door, type DoorCall } from "./door.ts";
-import { enforceable, keepsHeaders } from "./enforceable.ts";
+import { enforceable, keptHeader, notRemoved } from "./enforceable.ts";
 import { createUpstreamHeaders, type UpstreamHeadersOptions } from "./upstream-headers.ts";
 
 /** The dependencies that all doors share. */
@@ -139,8 +139,11 @@ export function serveDoor<Message, Answer>(
       const decision = decided.verdict === "ALLOW" ? enforceable(decided, check) : decided;
       if (decision.verdict === "DENY") return denied(decision, check, decisionId, isConnection);
       const headers = upstreamHeaders(decision, check);
-      if (keepsHeaders(headers, check))
-        return denied(denyPermitted(decision, "PLAN_NOT_ENFORCEABLE"), check, decisionId, isConnection);
+      const kept = keptHeader(headers, check);
+      if (kept !== undefined) {
+        const denial = denyPermitted(decision, "PLAN_NOT_ENFORCEABLE");
+        return denied({ ...denial, detail: notRemoved(kept) }, check, decisionId, isConnection);
+      }
       let plan: CarriedPlan | undefined;
       if (decision.plan !== undefined) {
         plan = carriedPlan(decision.plan, decision, (decisionId ??= nextDecisionId()));

@@ -7,6 +7,7 @@ import {
 } from "../../policy/evaluation.ts";
 import { nearestName } from "../../text/index.ts";
 import { createForgedHeaders, type ForgedHeadersOptions } from "../headers/forged-headers.ts";
+import { isProductsOwn } from "../headers/forwarding-headers.ts";
 import { lookedUp } from "./needs.ts";
 
 /** What a gateway's configuration provides for conditions. */
@@ -117,5 +118,6 @@ function claimOf(attribute: string, { claims }: Provisions): readonly What[] {
 
 function hiddenHeaders({ headers }: Provisions): IsHidden {
   const forged = createForgedHeaders(headers);
-  return (name) => forged([[name, ""]]).length > 0;
+  return (name) =>
+    forged([[name, ""]]).length > 0 || (isProductsOwn(name) && !headers.accepted.includes(name));
 }

@@ -42,7 +42,13 @@ function differenceOf(
   decision: Decision,
 ): ShadowRecord["difference"] | undefined {
   if (stable.verdict !== decision.verdict) return decision.verdict === "DENY" ? "denies" : "allows";
+  // what the customer's own sets mask at a GraphQL endpoint is in the plans of all sets for operations there
+  if (stable.isJoined && [stable.plan, decision.plan].some(isOfOperations)) return undefined;
   return effectOf(stable.plan) === effectOf(decision.plan) ? undefined : "plan";
+}
+
+function isOfOperations(plan: PlanIR | undefined): boolean {
+  return plan?.response?.graphql === true || plan?.websocket?.graphql !== undefined;
 }
 
 /** Two plans with the same text have the same effect; the ids of rules have none. */

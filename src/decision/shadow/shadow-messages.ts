@@ -23,6 +23,8 @@ export interface ShadowTask {
     readonly rule: string | null;
     /** Without what the customer's own sets add. */
     readonly plan: PlanIR | undefined;
+    /** The customer's own sets have permitted the request as well. */
+    readonly isJoined: boolean;
     readonly label: string;
     readonly digest: string;
   };

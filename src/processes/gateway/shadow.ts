@@ -64,6 +64,7 @@ function take(evaluator: ShadowEvaluator, { candidate, access, found, checked, d
         reason: decision.reason,
         rule: decidingRule(decision)?.id ?? null,
         plan: gatewayPlanOf(decision),
+        isJoined: decision.gatewayPlan !== undefined,
         label: snapshot.label,
         digest: snapshot.digest,
       },

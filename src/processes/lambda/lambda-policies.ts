@@ -50,6 +50,7 @@ export function createLambdaPolicies(
   let warnedOf: string | undefined;
   /** A rollout is for gateways: until it is promoted, a function decides by the active version. */
   function warnOfRollout(): void {
+    if (options.source.kind === "folder") return;
     const rollout = link?.feed.current?.policySet(config.policies.policy_set)?.rollout;
     if (rollout === undefined || rollout.id === warnedOf) return;
     warnedOf = rollout.id;

@@ -89,7 +89,9 @@ describe("sessions: how many rows are read where there are many", () => {
     await addSessions(MORE, true);
     await addSessions(MORE);
     const { user } = await bench.signIn(customerId, { login: "alice" });
-    const read = await reading((unit) => makeRoomForSession(unit, user.id, 100));
+    const read = await reading((unit) =>
+      makeRoomForSession(unit, { id: user.id, customer_id: customerId }, 100),
+    );
     assert.ok(read < FEW, String(read));
     assert.deepEqual(await open(), [{ n: 2 * MORE + 2 - 2 * 200 }]);
   });
@@ -100,7 +102,9 @@ describe("sessions: how many rows are read where there are many", () => {
     bench.provider.users.set("bob", { claims: { name: "Bob" } });
     sessionId = (await bench.signIn(customerId, { login: "bob" })).session.id;
     await addSessions(MORE);
-    const read = await reading((unit) => makeRoomForSession(unit, user.id, 100));
+    const read = await reading((unit) =>
+      makeRoomForSession(unit, { id: user.id, customer_id: customerId }, 100),
+    );
     assert.ok(read < 100, String(read));
   });
 

@@ -51,6 +51,12 @@ describe("sign-in: the limit of open sessions per user", () => {
       revoked.map((event) => [event.userId, event.data.session?.id, event.data.reason]),
       [[first.user.id, first.session.id, "session_limit"]],
     );
+    assert.deepEqual(
+      bench.changes
+        .filter(({ action }) => action === "user.sessions_ended")
+        .map(({ target, after }) => [target.id, after]),
+      [[first.user.id, { reason: "session_limit", ended: 1 }]],
+    );
     const refused = bench.told.filter(({ type }) => type === "session_ended");
     assert.deepEqual(
       refused.map((change) => change.type === "session_ended" && change.session_id),
@@ -73,7 +79,11 @@ describe("sign-in: the limit of open sessions per user", () => {
       await bench.arrive(customerId, { login: "alice" });
       skip += 70_000;
     }
-    assert.equal((await sessionsOf(tokens)).length, LIMIT);
+    const rest = await sessionsOf(tokens);
+    assert.equal(rest.length, LIMIT);
+    // and they end before the one that is in use
+    assert.ok(rest.includes(tokens.session.id));
+    assert.equal((await bench.refresh(tokens.refresh_token)).status, 200);
   });
 
   it("is kept to by sign-ins at the same time", async () => {
@@ -106,6 +116,13 @@ describe("sign-in: the limit of open sessions per user", () => {
     assert.deepEqual(
       await sessionsOf(one),
       bob.map(({ session }) => session.id),
+    );
+    const counted = bench.changes
+      .filter(({ action }) => action === "user.sessions_ended")
+      .map(({ after }) => after?.["ended"] as number);
+    assert.equal(
+      counted.reduce((sum, ended) => sum + ended, 0),
+      448,
     );
     const ended = bench.events.map(({ data }) => data.session?.id);
     assert.deepEqual([ended.length, new Set(ended).size], [448, 448]);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Actor } from "../../../src/control/platform/actor.ts";
+import type { ControlContext } from "../../../src/control/platform/context.ts";
 import type { RateGroup } from "../../../src/control/platform/frame/route.ts";
 import { ApiError } from "../../../src/control/platform/errors.ts";
 import { believing, OWNER } from "../../support/control.ts";
@@ -69,10 +70,13 @@ export function refusal({ status, body }: OAuthAnswer): readonly [number, unknow
   return [status, body?.error];
 }
 
-export async function startOAuthBench(): Promise<OAuthBench> {
+export async function startOAuthBench(
+  settings: Partial<ControlContext["settings"]> = {},
+): Promise<OAuthBench> {
   const state: Pick<OAuthBench, "skip" | "limited" | "revoked"> = { skip: 0, limited: false, revoked: "no" };
   const counted: (readonly [RateGroup, string])[] = [];
   const signIn = await startSignInBench({
+    settings,
     clock: () => Date.now() + state.skip,
     authenticator: () => ({
       ...believing,

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { joinPlans } from "../../../src/decision/decide/join-plans.ts";
+import { IR_VERSION } from "../../../src/policy/ir.ts";
+import type { PlanIR } from "../../../src/policy/index.ts";
 import type { CustomerState } from "../../../src/customer-state/index.ts";
 import { gatewayPlanOf } from "../../../src/decision/decide/both-permit.ts";
 import type { Snapshot } from "../../../src/decision/policies/snapshot.ts";
@@ -55,7 +58,7 @@ describe("decision: a customer's own sets beside the gateway's", () => {
       ...{ access: accessOf(), found: {}, checked: {} },
       stable: {
         ...{ verdict: decision.verdict, reason: decision.reason, rule: null, plan: gatewayPlanOf(decision) },
-        ...{ label: "stable", digest: "1" },
+        ...{ isJoined: decision.gatewayPlan !== undefined, label: "stable", digest: "1" },
       },
     };
     const other = await decide(candidate, {});
@@ -88,5 +91,16 @@ describe("decision: a customer's own sets beside the gateway's", () => {
     assert.deepEqual(await rulesOf("true", "message.n == 1"), [`own: ${first}`, second]);
     assert.deepEqual(await rulesOf("message.n == 2", "message.n == 1"), [`${first}, own: ${first}`, second]);
     assert.deepEqual(await rulesOf("message.n == 2", "false"), [`own: ${first}`, second]);
+    // each once, and no more than three
+    const [plan, ...others] = ["a", "b", "c", "d"].map((rule) => ({
+      ir: IR_VERSION,
+      websocket: {
+        ...{ environment: "test", plain: false, limit: 100 },
+        send: { chat: { rule, when: { op: "attribute", path: ["message", "n"] }, onDeny: "drop" } },
+      },
+    })) as PlanIR[];
+    const ruleOf = (joined: PlanIR | undefined) => joined?.websocket?.send?.["chat"]?.rule;
+    assert.equal(ruleOf(joinPlans(joinPlans(plan, others[0]), joinPlans(plan, others[0]))), "a, b");
+    assert.equal(ruleOf(others.reduce((sofar, other) => joinPlans(sofar, other)!, plan!)), "a, b, c, ...");
   });
 });

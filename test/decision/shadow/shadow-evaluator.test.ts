@@ -19,6 +19,7 @@ const TASK: ShadowTask = {
     reason: "CONDITION_TRUE",
     rule: null,
     plan: undefined,
+    isJoined: false,
     label: "l",
     digest: "d",
   },

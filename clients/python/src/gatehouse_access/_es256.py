@@ -13,7 +13,9 @@ from ._ecdsa import Affine
 def _load(name: str) -> Any:
     try:
         return import_module(f"cryptography.{name}")
-    except Exception:  # one that is installed and broken (built for another Python or OpenSSL) is as good as none
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # one that is installed and broken is as good as none; its Rust part may panic, which is no Exception
         return None
 
 

@@ -81,7 +81,7 @@ function hasKeys(answer: unknown, status: number): answer is Jwks {
 /** A control plane that is not ready says so with 503, and why. */
 function hasChecks(answer: unknown, status: number): answer is Health {
   const { checks } = (answer ?? {}) as Partial<Health>;
-  return (status === 200 || status === 503) && typeof checks === "object";
+  return (status === 200 || status === 503) && typeof checks === "object" && (checks as unknown) !== null;
 }
 
 interface PartProps<T> {

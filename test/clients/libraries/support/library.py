@@ -6,9 +6,12 @@ The first argument is the URL of an issuer of tokens, the second a good token of
 import asyncio
 import json
 import math
+import os
 import pickle
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -250,6 +253,20 @@ def a_response_that_decodes_to_nothing():
                 raise AssertionError("it waited")
 
         asyncio.run(main())
+
+
+@check
+def a_broken_cryptography_is_as_good_as_none():
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "cryptography"))
+        with open(os.path.join(folder, "cryptography", "__init__.py"), "w") as file:
+            file.write("class PanicException(BaseException):\n    pass\nraise PanicException('no _cffi_backend')\n")
+        path = os.pathsep.join([folder, *sys.path])
+        script = "from gatehouse_access import _es256; print(_es256.IS_FAST)"
+        found = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+        )
+        assert found.stdout == "False\n", found.stderr
 
 
 @check
