@@ -185,8 +185,10 @@ export function Dialog({ title, onClose, sticky = false, children }: DialogProps
       onClose={() => {
         if (!isGone.current) onClose();
       }}
+      // closed here at once: the browser's own closing tells of it later, and what is pressed in between would be lost
       onCancel={(event) => {
-        if (sticky) event.preventDefault();
+        event.preventDefault();
+        if (!sticky) onClose();
       }}
       // browsers close a dialog at the second Escape, whatever is said to the first
       onKeyDown={(event) => {
