@@ -12,6 +12,8 @@ import {
 const CONNECTIONS = 60;
 const STREAMS = 100;
 const SENT = CONNECTIONS * STREAMS;
+/** More refusals than two workers record at a rate of 10 per second, of which up to ten seconds' worth come at once. */
+const REFUSED = 1_000;
 /** Envoy, then the worker, collect entries for less than this; and nothing comes in a moment in which neither had CPU time. */
 const QUIET_MS = 3_000;
 
@@ -87,9 +89,19 @@ describe("end to end: what an overloaded Envoy refuses", function () {
           },
         });
         const sessions = Array.from({ length: CONNECTIONS }, () => connect(gateway.url));
-        answers = await Promise.all(
-          sessions.flatMap((session) => Array.from({ length: STREAMS }, () => ask(session))),
-        );
+        // stopped until Envoy has refused so many, so that no machine is too fast for it
+        const { workers } = await gateway.children();
+        for (const worker of workers) process.kill(worker, "SIGSTOP");
+        const asked = sessions.flatMap((session) => Array.from({ length: STREAMS }, () => ask(session)));
+        let answered = 0;
+        const counted = asked.map((answer) => answer.then(() => (answered += 1)));
+        try {
+          await eventually(`${REFUSED} refusals`, () => answered >= REFUSED);
+        } finally {
+          for (const worker of workers) process.kill(worker, "SIGCONT");
+        }
+        await Promise.all(counted);
+        answers = await Promise.all(asked);
         for (const session of sessions) session.close();
         records = await recordsOf(gateway);
       });
