@@ -30,6 +30,8 @@ export const registrationBody = z
         digest: z.string().regex(/^[0-9a-f]{64}$/),
         mode: z.enum(["shadow", "enforce"]),
         percentage: z.number().min(0).max(100),
+        /** By each arm since this candidate is in force. In shadow there are no arms, and nothing is counted. */
+        decisions: z.strictObject({ stable: counter, candidate: counter }).exactOptional(),
       })
       .nullable(),
     workers: z.strictObject({ expected: counter.max(64), ready: counter.max(64) }),

@@ -191,7 +191,7 @@ describe("the protocol of gateway and control plane", () => {
     const registration: Registration = {
       ...{ id: "gateway-1:8080", kind: "gateway", address: "http://127.0.0.1:8080", version: "1.0.0" },
       policies: { source: "directory", set: "main", version: "v1", digest },
-      rollout: { digest, mode: "enforce", percentage: 10 },
+      rollout: { digest, mode: "enforce", percentage: 10, decisions: { stable: 9, candidate: 1 } },
       workers: { expected: 2, ready: 1 },
       ...{ started_at: timestamp, sent_at: timestamp, interval_ms: 5_000, leaving: false },
     };

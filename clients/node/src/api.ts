@@ -1942,6 +1942,11 @@ export interface Gateway {
     digest: string;
     mode: "shadow" | "enforce";
     percentage: number;
+    /** By each version since this candidate is in force, not counting those in shadow. Gateways of earlier releases do not report them. */
+    decisions?: {
+      stable: number;
+      candidate: number;
+    };
   } | null;
   workers: {
     expected: number;
@@ -1971,6 +1976,10 @@ export interface GatewayRegistration {
     digest: string;
     mode: "shadow" | "enforce";
     percentage: number;
+    decisions?: {
+      stable: number;
+      candidate: number;
+    };
   } | null;
   workers: {
     expected: number;

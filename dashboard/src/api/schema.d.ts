@@ -3642,6 +3642,11 @@ export interface components {
                 /** @enum {string} */
                 readonly mode: "shadow" | "enforce";
                 readonly percentage: number;
+                /** @description By each version since this candidate is in force, not counting those in shadow. Gateways of earlier releases do not report them. */
+                readonly decisions?: {
+                    readonly stable: number;
+                    readonly candidate: number;
+                };
             } | null;
             readonly workers: {
                 readonly expected: number;
@@ -3683,6 +3688,10 @@ export interface components {
                 /** @enum {string} */
                 readonly mode: "shadow" | "enforce";
                 readonly percentage: number;
+                readonly decisions?: {
+                    readonly stable: number;
+                    readonly candidate: number;
+                };
             } | null;
             readonly workers: {
                 readonly expected: number;

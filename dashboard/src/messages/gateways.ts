@@ -27,6 +27,7 @@ export const gateways = {
   registered: "Registered",
   key: "API key",
   candidate: "Candidate",
+  decisions: "Decisions during the rollout",
   means: {
     alive: "It enforces what it should.",
     lagging: "It does not enforce the active version yet. If this lasts, look at its log.",
@@ -35,4 +36,6 @@ export const gateways = {
     lost: "It has not reported for three intervals: it is stopped, or cannot reach the control plane.",
   },
   arm: (mode: string, percentage: number) => `${mode}, ${percentage} %`,
+  ofEach: ({ stable, candidate }: Readonly<Record<"stable" | "candidate", number>>) =>
+    `${stable.toLocaleString("en")} by the active version, ${candidate.toLocaleString("en")} by the candidate`,
 };

@@ -127,6 +127,7 @@ function Details({ gateway }: { readonly gateway: Item<"/gateways"> }) {
     [texts.enforcesSince, <Time at={policies.since} />],
     [texts.rollout, rollout === null ? messages.none : texts.arm(rollout.mode, rollout.percentage)],
     [texts.candidate, rollout === null ? messages.none : <code>{rollout.digest}</code>],
+    [texts.decisions, rollout?.decisions === undefined ? messages.none : texts.ofEach(rollout.decisions)],
     [texts.workers, `${workers.ready}/${workers.expected}`],
     [texts.clock, texts.clockOffset(clock)],
     [texts.started, <Time at={gateway.started_at} />],

@@ -61,6 +61,8 @@ export interface CandidatePublishing {
   take(message: unknown): boolean;
   /** The candidate in force. */
   inForce(): Candidate | undefined;
+  /** How much each arm has decided since this candidate is in force, shadow not counted. */
+  decisions(): Readonly<Record<"stable" | "candidate", number>>;
   /**
    * What the workers have counted, and whether the guard has taken the candidate back.
    *
@@ -181,6 +183,10 @@ export function createCandidatePublishing(
       return true;
     },
     inForce: () => controller.inForce,
+    decisions() {
+      const { stable, candidate } = controller.totals;
+      return { stable: stable.decisions, candidate: candidate.decisions };
+    },
     progress(asked) {
       if (terms?.rollout !== asked) return undefined;
       const { window, totals, takenBack } = controller;

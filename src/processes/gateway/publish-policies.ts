@@ -11,7 +11,7 @@ import { controlPlaneSource } from "../../sync/index.ts";
 import { createCorsFile } from "./cors-file.ts";
 import { provisionsOf } from "./provisions.ts";
 import { RolloutFollower } from "./follow-rollout.ts";
-import { createCandidatePublishing } from "./publish-candidate.ts";
+import { createCandidatePublishing, type CandidatePublishing } from "./publish-candidate.ts";
 import { createRolloutMemory } from "./rollout-memory.ts";
 import { createRolloutPublishing, type RolloutPublishing } from "./publish-rollout.ts";
 import { noStableSet } from "./no-stable-set.ts";
@@ -58,8 +58,12 @@ export interface PolicyPublishing {
   workerEnded(worker: number): void;
   /** Follows a changed section `rollout` of the configuration. Rejects if the change cannot be published. */
   applyRollout: RolloutPublishing["apply"];
-  /** The sets in force. */
-  inForce(): { readonly stable: Snapshot | undefined; readonly candidate: Candidate | undefined };
+  /** The sets in force, and what each arm of the rollout has decided. */
+  inForce(): {
+    readonly stable: Snapshot | undefined;
+    readonly candidate: Candidate | undefined;
+    readonly decisions: ReturnType<CandidatePublishing["decisions"]>;
+  };
   /** The state of the gateway's policy set and, if there is any, of its rollout and of the customers' sets. */
   status(): Readonly<
     Record<"policies", CheckStatus> & Partial<Record<"rollout" | "customer_policy_sets", CheckStatus>>
@@ -150,7 +154,11 @@ export function createPolicyPublishing(
     workerEnded(worker) {
       publisher.ended(worker);
     },
-    inForce: () => ({ stable: open ?? store.current, candidate: candidates.inForce() }),
+    inForce: () => ({
+      stable: open ?? store.current,
+      candidate: candidates.inForce(),
+      decisions: candidates.decisions(),
+    }),
     status() {
       const customers = sets?.status();
       const course = candidates.status();

@@ -153,9 +153,9 @@ export async function startSupervisor(
     version: options.version ?? "unknown",
     address: () => addresses()[0] ?? "",
     policies: () => {
-      const { stable, candidate } = policies.inForce();
+      const { stable, candidate, decisions } = policies.inForce();
       const { set, mode, percentage = 0 } = candidate ?? {};
-      return { stable, rollout: set && mode ? { digest: set.digest, mode, percentage } : null };
+      return { stable, rollout: set && mode ? { digest: set.digest, mode, percentage, decisions } : null };
     },
     workers: () => ({ expected: listen.length, ready: readiness.ready }),
     log,

@@ -20,6 +20,11 @@ interface Listed {
   readonly status: string;
   readonly address: string;
   readonly policies: { readonly version: string; readonly digest: string; readonly active_digest: string };
+  readonly rollout: {
+    readonly mode: string;
+    readonly percentage: number;
+    readonly decisions: Readonly<Record<"stable" | "candidate", number>>;
+  } | null;
   readonly workers: { readonly expected: number; readonly ready: number };
 }
 
@@ -88,6 +93,41 @@ describe("end to end: a fleet of gateways", () => {
     await until("the new version", (listed) =>
       listed.every(({ policies }) => policies.version === "v2" && policies.digest === policies.active_digest),
     );
+  });
+
+  it("is known with what each version has decided during a rollout", async () => {
+    const files = [{ name: "main.yaml", text: setOf("v3") }];
+    const answer = await api("POST", "/policy-sets", { name: "main", files, activate: false });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    const roll = async (expected: number, terms: object) => {
+      const { status, body } = await api("POST", "/policy-sets/main/rollout", { version: "v3", ...terms });
+      assert.equal(status, expected, JSON.stringify(body));
+    };
+    const [first] = gateways as [RunningGateway];
+    const ask = async () => {
+      assert.equal((await fetch(`${first.url}/public`)).status, 200);
+    };
+    await roll(201, {});
+    await until("the candidate", (listed) => listed.every(({ rollout }) => rollout !== null));
+    // in shadow, which counts for neither
+    await ask();
+    await roll(200, { mode: "enforce", percentage: 0 });
+    await until("both versions", (listed) => listed.every(({ rollout }) => rollout?.mode === "enforce"));
+    for (let n = 0; n < 3; n += 1) await ask();
+    await until("three decisions of the active version", ([one]) => one?.rollout?.decisions.stable === 3);
+    await roll(200, { mode: "enforce", percentage: 100 });
+    await until("the candidate for all", (listed) =>
+      listed.every(({ rollout }) => rollout?.percentage === 100),
+    );
+    for (let n = 0; n < 2; n += 1) await ask();
+    const [one, two] = await until(
+      "two of the candidate",
+      ([listed]) => listed?.rollout?.decisions.candidate === 2,
+    );
+    assert.deepEqual(one?.rollout?.decisions, { stable: 3, candidate: 2 });
+    assert.deepEqual(two?.rollout?.decisions, { stable: 0, candidate: 0 });
+    assert.equal((await api("POST", "/policy-sets/main/rollout/abort")).status, 200);
+    await until("the end", (listed) => listed.every(({ rollout }) => rollout === null));
   });
 
   it("misses who was killed, says so once, and not who has left", async () => {

@@ -1690,10 +1690,16 @@ class GatewayPolicies(TypedDict):
     since: str
 
 
+class GatewayRolloutDecisions(TypedDict):
+    stable: int
+    candidate: int
+
+
 class GatewayRollout(TypedDict):
     digest: str
     mode: Literal["shadow", "enforce"]
     percentage: float
+    decisions: NotRequired[GatewayRolloutDecisions]
 
 
 class GatewayWorkers(TypedDict):
@@ -1725,10 +1731,16 @@ class GatewayRegistrationPolicies(TypedDict):
     digest: Optional[str]
 
 
+class GatewayRegistrationRolloutDecisions(TypedDict):
+    stable: int
+    candidate: int
+
+
 class GatewayRegistrationRollout(TypedDict):
     digest: str
     mode: Literal["shadow", "enforce"]
     percentage: float
+    decisions: NotRequired[GatewayRegistrationRolloutDecisions]
 
 
 class GatewayRegistrationWorkers(TypedDict):
