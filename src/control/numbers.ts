@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { CHANNEL } from "./platform/gateway-signal.ts";
 
 /** Bringing a sequence forward waits for no longer than this for transactions that have used it; later ones queue behind it. */
 const LOCK_WAIT_MS = 1_000;
@@ -6,36 +7,36 @@ const LOCK_WAIT_MS = 1_000;
 /** What orders rows by a number from a sequence. */
 interface Numbered {
   readonly sequence: string;
-  /** SQL: the highest number that a row has; NULL if there is none. */
+  /** SQL: the highest number in use; NULL if there is none. It is asked for every minute, so it needs an index. */
   readonly used: string;
-  /** There is an index by the number, so it may be asked for every minute. Otherwise it is when another one is behind. */
-  readonly isIndexed: boolean;
-  /** In the transaction that brings it forward. */
-  readonly then?: (trx: Knex.Transaction) => Promise<unknown>;
+  /**
+   * In the transaction that brings it forward, afterwards.
+   *
+   * @param last - the number up to which others were given meanwhile
+   */
+  readonly then?: (trx: Knex.Transaction, last: string) => Promise<unknown>;
 }
 
 const NUMBERED: readonly Numbered[] = [
   {
-    // a suspension ends the sessions before its own number (decision 0097)
-    sequence: "sessions_seq",
-    used: "greatest((select max(seq) from sessions), (select max(before_seq) from session_endings))",
-    isIndexed: true,
+    // gateways ask for what came after the last one that they have
+    ...identity("gateway_changes", "seq"),
+    then: forgetPlaces,
   },
   {
     // those of one customer are carried out one after the other
     ...identity("session_endings", "id"),
-    isIndexed: true,
   },
   {
-    // gateways ask for what came after the last one that they have
-    ...identity("gateway_changes", "seq"),
-    isIndexed: true,
-    then: forgetPlaces,
+    // a suspension ends the sessions before its own number (decision 0097)
+    sequence: "sessions_seq",
+    used: "greatest((select max(seq) from sessions), (select max(before_seq) from session_endings))",
   },
   {
-    // a webhook that is enabled again begins after the last one
-    ...identity("webhook_deliveries", "sequence"),
-    isIndexed: false,
+    // a webhook that is enabled again begins after the last one of then, of which no row may be left
+    sequence: "webhook_deliveries_sequence_seq",
+    used: "greatest((select max(sequence) from webhook_deliveries), (select max(deliver_after) from webhooks))",
+    then: numberAgain,
   },
 ];
 
@@ -45,41 +46,63 @@ function identity(table: string, column: string): Pick<Numbered, "sequence" | "u
 
 /**
  * Rows are numbered by sequences. Logical replication moves the rows to another server, but not the sequences: there, they are behind the
- * rows that exist, and what is new would come before what is old. They are brought forward here.
+ * rows that exist, and what is new would come before what is old. They are brought forward here, each in a transaction of its own:
+ * whoever held two of them could wait for a unit of work that holds one and waits for the other.
  *
  * @returns whether one was behind
+ * @throws what the first failed with, when the others have been brought forward
  */
 export async function bringNumbersForward(db: Knex): Promise<boolean> {
-  const isOne = await Promise.all(NUMBERED.map(async (one) => one.isIndexed && (await isBehind(db, one))));
-  if (!isOne.includes(true)) return false;
+  let found = false;
+  const failures: unknown[] = [];
+  for (const one of NUMBERED)
+    try {
+      if ((await behind(db, one)) !== undefined && (await bringForward(db, one))) found = true;
+    } catch (error) {
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0];
+  return found;
+}
+
+function bringForward(db: Knex, one: Numbered): Promise<boolean> {
   return db.transaction(async (trx) => {
     await trx.raw(`set local lock_timeout to ${LOCK_WAIT_MS}`);
-    let found = false;
-    for (const one of NUMBERED) {
-      // waits for transactions that have taken a number, and keeps others from it until the commit
-      await trx.raw(`alter sequence ${one.sequence} cache 1`);
-      if (!(await isBehind(trx, one))) continue;
-      found = true;
-      await trx.raw(`select setval('${one.sequence}', ${one.used})`);
-      await one.then?.(trx);
-    }
-    return found;
+    // waits for transactions that have taken a number, and keeps others from it until the commit
+    await trx.raw(`alter sequence ${one.sequence} cache 1`);
+    const last = await behind(trx, one);
+    if (last === undefined) return false;
+    await trx.raw(`select setval('${one.sequence}', ${one.used})`);
+    await one.then?.(trx, last);
+    return true;
   });
 }
 
-async function isBehind(db: Knex, { sequence, used }: Numbered): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: { behind: boolean }[] }>(
-    `select last_value - (not is_called)::int < coalesce(${used}, 0) as behind from ${sequence}`,
+/** @returns the last number of a sequence that is behind; `undefined` if it is not */
+async function behind(db: Knex, { sequence, used }: Numbered): Promise<string | undefined> {
+  const { rows } = await db.raw<{ rows: { last: string }[] }>(
+    `select last from (select (last_value - (not is_called)::int)::text as last, last_value, is_called from ${sequence}) given
+     where last_value - (not is_called)::int < coalesce(${used}, 0)`,
   );
-  return rows[0]?.behind === true;
+  return rows[0]?.last;
 }
 
 /**
  * Gateways that are at the last place have not heard of what got a lower number meanwhile, and nobody knows which others have not: all
- * of them get the complete state.
+ * of them get the complete state, at once.
  */
 async function forgetPlaces(trx: Knex.Transaction): Promise<void> {
   const newest = "(select max(seq) from gateway_changes)";
   await trx.raw(`update gateway_changes set tag = gen_random_uuid()::text where seq = ${newest}`);
   await trx.raw(`update gateway_feed set pruned_through = greatest(pruned_through, ${newest} - 1)`);
+  await trx.raw("select pg_notify(?, '')", [CHANNEL]);
+}
+
+/** Deliveries that got a low number meanwhile may look as if their webhook had been enabled after them. */
+async function numberAgain(trx: Knex.Transaction, last: string): Promise<void> {
+  await trx.raw(
+    `update webhook_deliveries set sequence = default
+     where status in ('pending', 'delivering') and sequence <= ?`,
+    [last],
+  );
 }

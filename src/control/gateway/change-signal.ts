@@ -30,7 +30,8 @@ export class ChangeSignal {
   /** Runs while requests wait. */
   #polling: Job | undefined;
   #lastPoll: Promise<void> | undefined;
-  #newest: unknown;
+  /** Number and tag of the newest change. */
+  #newest: string | undefined;
   #revoked: unknown;
   /** When waiting requests may be woken again; time of `performance.now()`. */
   #gapUntil = 0;
@@ -130,20 +131,23 @@ export class ChangeSignal {
   }
 
   async #poll(): Promise<void> {
-    const { newest, revoked } = await this.#db
+    const { newest, tag, revoked } = await this.#db
       .select({
         newest: this.#db("gateway_changes").max("seq"),
+        // it changes by itself when gateways are to get the complete state (`numbers.ts`)
+        tag: this.#db("gateway_changes").select("tag").orderBy("seq", "desc").limit(1),
         // a digest of the set: a count stays the same if one key is revoked while the row of another is removed
         revoked: this.#db("api_keys")
           .whereNotNull("revoked_at")
           .select(this.#db.raw("coalesce(sum(hashtextextended(id, 0)), 0)::text")),
       })
-      .first<{ newest: unknown; revoked: unknown }>();
+      .first<{ newest: unknown; tag: unknown; revoked: unknown }>();
     // the first poll only notes the earlier revocations
     const isRevoked = this.#revoked !== undefined && revoked !== this.#revoked;
     if (isRevoked) this.#interruptions += 1;
-    if (isRevoked || newest !== this.#newest) this.#wakeAll();
-    this.#newest = newest;
+    const place = `${String(newest)}.${String(tag)}`;
+    if (isRevoked || place !== this.#newest) this.#wakeAll();
+    this.#newest = place;
     this.#revoked = revoked;
   }
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { decodeJwt } from "jose";
+import { lockRowsUntilEnd } from "../../../src/storage/index.ts";
 import type { Answered, RunningControl } from "../../support/control.ts";
+import { eventually } from "../../support/eventually.ts";
 import { bearer, makeKey, makeOwner, makePerson, send } from "../../support/guarded-control.ts";
 import { startWholeControl } from "../../support/whole-control.ts";
 import { startSandbox, type Sandbox } from "../support/sandbox.ts";
@@ -169,6 +171,31 @@ describe("the sandbox", () => {
   });
 
   describe("tokens without a browser", () => {
+    it("wait for whoever changes the user, and hold nothing of it meanwhile", async () => {
+      const customer = await sandbox.customer();
+      const ada = await sandbox.person(customer);
+      const login = { customer_id: customer, login: ada.email };
+      const { user } = (await tokens(login)).body.data;
+      const { db } = sandbox.database;
+      const changing = await db.transaction();
+      let asked: Promise<Answered> | undefined;
+      try {
+        await lockRowsUntilEnd(changing, "users", [user.id]);
+        asked = tokens(login);
+        await eventually("a sign-in that waits for it", async () => {
+          const { rows } = await db.raw<{ rows: object[] }>(
+            `select from pg_locks where locktype = 'advisory' and not granted
+               and database = (select oid from pg_database where datname = current_database())`,
+          );
+          return rows.length > 0;
+        });
+        await changing("users").where("id", user.id).forUpdate().noWait().first("id");
+      } finally {
+        await changing.rollback();
+      }
+      assert.equal((await asked).status, 200);
+    });
+
     it("are those of a real sign-in", async () => {
       const customer = await sandbox.customer();
       const ada = await sandbox.person(customer, { attributes: { employee_id: "u-1", groups: ["staff"] } });

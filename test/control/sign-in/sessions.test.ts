@@ -71,6 +71,21 @@ describe("sessions", () => {
       });
     });
 
+    it("are shown where a later release has ended them for a reason of its own", async () => {
+      await bench.database
+        .db("sessions")
+        .where("id", tokens.session.id)
+        .update({
+          ...{ ended_at: new Date(), end_reason: "of_a_later_release" },
+        });
+      for (const path of [`/sessions/${tokens.session.id}`, `/sessions?user_id=${tokens.user.id}`]) {
+        const { status, body } = await bench.request("GET", path);
+        assert.equal(status, 200);
+        const [session] = [body.data].flat() as { end_reason: string; status: string }[];
+        assert.deepEqual([session?.status, session?.end_reason], ["ended", "revoked"]);
+      }
+    });
+
     it("are listed by customer, user, status and time, in pages", async () => {
       const other = await bench.customer();
       const bob = await bench.signIn(other, { login: "bob" });

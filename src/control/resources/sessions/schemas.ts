@@ -2,7 +2,7 @@ import * as z from "zod";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
 import { pathId, timestamp } from "../../platform/frame/schemas.ts";
 import { userScope } from "./user-scopes.ts";
-import { END_REASONS } from "./end.ts";
+import { END_REASONS, type EndReason } from "./end.ts";
 import { SESSION_STATUSES, statusOf, type SessionRow } from "./store.ts";
 
 /** A session as returned by the API. */
@@ -39,7 +39,15 @@ export const sessionSchema = z
   .meta({ id: "Session" });
 
 export function sessionAnswer(row: SessionRow, now: Date) {
-  return { ...row, scope: userScope(row.scope), status: statusOf(row, now) };
+  const { scope, end_reason: reason } = row;
+  // a later release that has run on this database may know others
+  const isKnown = reason === null || END_REASONS.includes(reason);
+  return {
+    ...row,
+    scope: userScope(scope),
+    status: statusOf(row, now),
+    end_reason: isKnown ? reason : ("revoked" satisfies EndReason),
+  };
 }
 
 export const sessionParams = z.object({ id: pathId() });

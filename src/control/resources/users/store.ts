@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Knex } from "knex";
-import { lockRowsUntilEnd } from "../../../storage/index.ts";
+import { lockRowsUntilEnd, lockRowShared } from "../../../storage/index.ts";
 import type { Value } from "../../../policy/index.ts";
 import { newId } from "../../platform/ids.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
@@ -156,10 +156,15 @@ export async function lockBySubject(
   trx: Knex.Transaction,
   { customerId, issuer, subject }: SubjectOfIssuer,
 ): Promise<UserRow | undefined> {
-  return users(trx)
-    .where({ customer_id: customerId, subject })
-    .where((either) => void either.where({ issuer }).orWhereNull("issuer"))
-    .orderByRaw("issuer nulls last")
+  const found = () =>
+    users(trx)
+      .where({ customer_id: customerId, subject })
+      .where((either) => void either.where({ issuer }).orWhereNull("issuer"))
+      .orderByRaw("issuer nulls last");
+  const known = await found().first<{ readonly id: string } | undefined>("id");
+  // before the row, as everywhere: whoever issues tokens in the same transaction takes it, too
+  if (known !== undefined) await lockRowShared(trx, "users", known.id);
+  return found()
     .forUpdate()
     .first<UserRow | undefined>([...USER_COLUMNS]);
 }

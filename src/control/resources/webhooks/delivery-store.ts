@@ -96,7 +96,12 @@ export async function cancelLeftOver(db: Knex, now: Date): Promise<void> {
              end as reason
            from webhook_deliveries d left join webhooks w on w.id = d.webhook_id
            where (d.status = 'pending' or d.status = 'delivering' and d.next_attempt_at <= :now)
-             and (w.id is null or not w.enabled or d.sequence <= w.deliver_after)
+             and (
+               w.id is null or not w.enabled
+               -- on another server numbers begin again, until they are brought forward (\`numbers.ts\`)
+               or d.sequence <= w.deliver_after
+                 and w.deliver_after <= (select last_value from webhook_deliveries_sequence_seq)
+             )
            limit :most for update of d skip locked
          ) left_over
          where webhook_deliveries.id = left_over.id`,
