@@ -159,7 +159,7 @@ describe("clients: tokens in connectionParams", function () {
   });
 
   it("graphql-ws: goes on with its subscription under a new token when one expires", async () => {
-    const short = await authorization({ exp: Math.floor(Date.now() / 1000) + 5 });
+    const short = await authorization({ exp: Math.floor(Date.now() / 1000) + 12 });
     const good = await authorization();
     const events = client(short, good).iterate({ query: "subscription { ticking }" });
     await eventually("an event of each connection", async () => {
@@ -240,7 +240,7 @@ describe("clients: tokens in connectionParams of a page in Chromium, over TLS an
     assert.equal(protocol, "h2");
     const tokens = [
       await issuer.token({ exp: 1 }),
-      await issuer.token({ exp: Math.floor(Date.now() / 1000) + 8 }),
+      await issuer.token({ exp: Math.floor(Date.now() / 1000) + 20 }),
       await issuer.token({ role: "admin" }),
     ];
     const got: unknown = await page.evaluate(`(async () => {

@@ -129,8 +129,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
         .map((line) => JSON.parse(line) as AuditLine);
     },
     async metric(name, labels = {}) {
-      const text = await (await fetch(`${adminUrl}/metrics`)).text();
-      return text
+      return (await scrape(adminUrl))
         .split("\n")
         .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
         .filter((line) => Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`)))
@@ -146,6 +145,19 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** A worker that does not answer within a second is left out, as it must be; these are asked so often. */
+const SCRAPES = 8;
+
+/** @returns the metrics of all workers that are ready, unless one does not answer time and again, because it is stopped */
+async function scrape(adminUrl: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    const ready = Number(/^gatehouse_workers\{[^}]*state="ready"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    const answered = new Set(Array.from(text.matchAll(/[{,]worker="(\d+)"/g), ([, worker]) => worker)).size;
+    if (answered >= ready || attempt === SCRAPES) return text;
+  }
 }
 
 /** Descendants of a process, from /proc. */

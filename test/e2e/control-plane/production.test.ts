@@ -158,7 +158,11 @@ describe("end to end: control plane, identity provider and gateway, in productio
   it("looks users up in the directory, and learns of a change", async () => {
     const { data: iris } = await signIn("iris");
     const { data: omar } = await signIn("omar");
-    assert.equal(await get(`/colleagues/${omar.user.id}`, iris.access_token), "200");
+    // the first look-up may take longer than a decision waits for one
+    await eventually(
+      "the directory's answer",
+      async () => (await get(`/colleagues/${omar.user.id}`, iris.access_token)) === "200",
+    );
     const moved = await api("PUT", `/users/${omar.user.id}`, { attributes: { department: "finance" } });
     assert.equal(moved.status, 200, JSON.stringify(moved.body));
     await allWorkersAnswer("the change", "403 CONDITION_FALSE", () =>

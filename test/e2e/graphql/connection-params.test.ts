@@ -292,7 +292,7 @@ describe("end to end: tokens in connection_init", () => {
   it("end the connection when they expire", async () => {
     const client = await connect();
     client.socket.send(
-      init({ authorization: await bearer({ ...VIEWER, exp: Math.floor(Date.now() / 1000) + 4 }) }),
+      init({ authorization: await bearer({ ...VIEWER, exp: Math.floor(Date.now() / 1000) + 12 }) }),
     );
     await client.message("the acknowledgement", (text) => text.includes("connection_ack"));
     const end = await eventually("the end", () => {

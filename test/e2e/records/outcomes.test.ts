@@ -80,7 +80,7 @@ async function startInFront(
         listen_port: 0,
         backends: [ok, down, closing, silent, cut, resetting],
         trusted_proxies: ["127.0.0.1/32"],
-        upstream_timeout: "500ms",
+        routes: [{ path: "/silent/**", upstream_timeout: "500ms" }],
         ...config.gateway,
       },
       ...(config.audit && { audit: config.audit }),
@@ -119,7 +119,7 @@ describe("end to end: what became of requests", () => {
       for (const [, ask] of CLIENTS) {
         for (const [name, status] of CASES) {
           const headers = { authorization: await token(), "x-backend-url": applications[name] };
-          assert.equal(await ask(`${gateway.url}/a?secret=1`, headers), status, name);
+          assert.equal(await ask(`${gateway.url}/${name}/a?secret=1`, headers), status, name);
         }
       }
       for (const [name, status, flag] of CASES) {

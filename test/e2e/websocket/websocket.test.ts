@@ -207,7 +207,7 @@ describe("end to end: WebSocket", () => {
   });
 
   it("ends with the token", async () => {
-    const client = await open("/feed", { ...ME, exp: Math.floor(Date.now() / 1000) + 8 });
+    const client = await open("/feed", { ...ME, exp: Math.floor(Date.now() / 1000) + 15 });
     assert.equal(client.refusal(), undefined);
     const end = await eventually("the end", () => {
       if (client.closed() === undefined && client.socket.readyState === 1) say(client, { type: "ping" });
