@@ -127,6 +127,7 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
     "docs/tutorial": [
       ...[
         "make run",
+        "mkdir -p",
         "node tutorial/app.mjs",
         "npx gatehouse policy validate",
         "npx gatehouse gateway",
@@ -138,8 +139,9 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
       ],
       ...[
         "FINANCE=$(",
-        "npx gatehouse policy explain",
-        "grep ",
+        "policy explain --config tutorial/gateway.yaml \\\n",
+        "tutorial/audit.log\n",
+        "--request-id",
         "npx gatehouse policy test",
         "# 403: no rule",
       ],
