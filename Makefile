@@ -27,7 +27,7 @@ LONG_TESTS := $(addprefix test/,$(addsuffix .test.ts,docs/fresh-clone dashboard/
 	e2e/control-plane/two-instances e2e/control-plane/rollout-guide e2e/control-plane/fleet e2e/policies/reload-storm \
 	e2e/control-plane/rollout-connections e2e/control-plane/rollout-faults e2e/control-plane/rollout-subscriptions \
 	e2e/policies/rollout-callers e2e/policies/rollout-guide control/sandbox/moments docs/operations-commands \
-	docs/tutorial docs/site release/reproducible))
+	docs/tutorial docs/first-rule docs/site release/reproducible))
 OTHER_TESTS := $(LONGEST) \
 	$(filter-out $(LONGEST) $(PURE_TESTS) $(CLIENT_TESTS) $(LONG_TESTS),$(shell find test -name '*.test.ts' | sort))
 MOCHA := mocha --parallel --jobs $(JOBS) --require ./test/support/side-by-side.ts

@@ -33,7 +33,7 @@ export function sections(pages: readonly string[] = allPages()): readonly Sectio
 }
 
 /** Readers start with these. */
-const FIRST = ["README.md", "docs/README.md", "docs/tutorial.md", "docs/concepts.md"];
+const FIRST = ["README.md", "docs/README.md", "docs/first-rule.md", "docs/tutorial.md", "docs/concepts.md"];
 
 function byImportance(a: string, b: string): number {
   const rank = (page: string) => {

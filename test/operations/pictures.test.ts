@@ -5,6 +5,13 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(`${ROOT}README.md`, "utf8");
 
+describe("operations: the README", () => {
+  it("is one screen", () => {
+    const lines = readme.trimEnd().split("\n").length;
+    assert.ok(lines <= 70, `${lines} lines: what is more belongs to a page that it links to`);
+  });
+});
+
 describe("operations: the README's pictures", () => {
   it("are there, and say in words what they show", () => {
     const pictures = [

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { guideBlock, withPlaces } from "../../authorizers/support/guide.ts";
 import { selfSigned } from "../../gateway/support/certificate.ts";
+import { DEMO_POLICIES } from "../../support/demo-policies.ts";
 import { envoyBinary } from "../../support/envoy.ts";
 import { freePort } from "../../support/free-port.ts";
 import { isInstalled } from "../../support/programs.ts";
@@ -61,6 +62,17 @@ describe("deploy: guides to the gateway", function () {
     await writeFile(join(folder, "gateway.yaml"), withPlaces(guideBlock("gateway", "yaml"), places(port)));
     const [rules = "", explain = "", start = "", ask = ""] = commandBlocks("gateway", 4);
     const prelude = `npx() { shift; "${process.execPath}" "${CLI}" "$@"; }`;
+    // as in a checkout, with the demo's rules; the last command would check the rules of the page
+    await cp(DEMO_POLICIES, join(folder, "policies"), { recursive: true });
+    const validate = rules.slice(rules.indexOf("npx gatehouse policy validate --config gateway.yaml"));
+    await assert.rejects(
+      runCommands(validate, { cwd: folder, env, prelude }),
+      ({ stdout = "" }: { stdout?: string }) => {
+        assert.match(stdout, /source `users` is not configured/);
+        return true;
+      },
+    );
+    await rm(join(folder, "policies"), { recursive: true });
     await runCommands(rules, { cwd: folder, env, prelude });
     assert.match(await runCommands(explain, { cwd: folder, env, prelude }), /DENY \(403\) CONDITION_FALSE/);
     await serve(start, folder);

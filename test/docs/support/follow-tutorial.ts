@@ -68,6 +68,9 @@ export async function followTutorial(
     const run = async () => {
       const printed = await reader.run(commands);
       if (expected !== undefined) assert.equal(printed, expected, commands);
+      // the record has times and ids of its own
+      if (commands.includes(" --request-id "))
+        assert.match(printed, /^DENY \(403\) CONDITION_FALSE.*^ +user\.customer_id is "c-1"$/ms);
       return true;
     };
     // a record is written, and a change is in force, a moment later

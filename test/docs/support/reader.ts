@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { withPlaces } from "../../authorizers/support/guide.ts";
 import { runCommands } from "../../deploy/support/guide-blocks.ts";
 import { Processes } from "../../deploy/support/processes.ts";
@@ -38,9 +38,8 @@ export class Reader {
     return withPlaces(text, Object.fromEntries(used));
   }
 
-  /** Saves a block as a file of the reader's folder. */
+  /** Saves a block as a file, in a folder that is there. */
   async save(file: string, text: string): Promise<void> {
-    await mkdir(dirname(join(this.folder, file)), { recursive: true });
     await writeFile(join(this.folder, file), this.placed(text));
   }
 

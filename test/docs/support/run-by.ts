@@ -11,16 +11,10 @@ const PROXY_GUIDE: Blocks = {
 export const RUN_BY: Readonly<Record<string, Blocks>> = {
   "README.md": {
     "docs/fresh-clone": [
+      "git clone",
       "make run",
       "# 401: no identity",
       "TOKEN=$(npx gatehouse demo token --role manager)\n",
-      "npx gatehouse policy explain",
-      "--role manager --department finance",
-      "/api/customers/c-1 ",
-      "npx gatehouse policy validate",
-      "npx gatehouse gateway",
-      "npx gatehouse control-plane",
-      "npx gatehouse keys create",
     ],
   },
   "docs/control-plane.md": {
@@ -78,6 +72,15 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
     ]),
   ),
   "docs/doctor.md": { "cli/doctor": ["gatehouse doctor --envoy-admin", "pilot-agent request"] },
+  "docs/first-rule.md": {
+    "docs/fresh-clone": [
+      "npx gatehouse policy explain",
+      "--role manager --department finance",
+      "/api/customers/c-1 ",
+      "npx gatehouse policy validate",
+      "# 400: ambiguous path",
+    ],
+  },
   "docs/fleet.md": { "e2e/control-plane/rollout-guide": ["API=https://gatehouse.example/v1"] },
   "docs/identity.md": { "docs/commands": ['"scope":"caller"'] },
   "docs/operations.md": {
@@ -124,6 +127,7 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
     "docs/tutorial": [
       ...[
         "make run",
+        "mkdir -p",
         "node tutorial/app.mjs",
         "npx gatehouse policy validate",
         "npx gatehouse gateway",
@@ -135,8 +139,9 @@ export const RUN_BY: Readonly<Record<string, Blocks>> = {
       ],
       ...[
         "FINANCE=$(",
-        "npx gatehouse policy explain",
-        "grep ",
+        "policy explain --config tutorial/gateway.yaml \\\n",
+        "tutorial/audit.log\n",
+        "--request-id",
         "npx gatehouse policy test",
         "# 403: no rule",
       ],

@@ -7,11 +7,13 @@ import { startIssuer, type TestIssuer } from "../../support/providers/issuer.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
 
-/** The README's block of YAML that holds a text: lines of a section of a policy file. */
+/** The block of YAML in docs/first-rule.md that holds a text: lines of a section of a policy file. */
 function exampleWith(text: string): string {
-  const blocks = [...file("README.md").matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
+  const blocks = [...file("docs/first-rule.md").matchAll(/^```yaml\n([^]*?)^```$/gm)].map(
+    ([, block = ""]) => block,
+  );
   const found = blocks.find((block) => block.includes(text));
-  assert.ok(found, `the README has an example with ${text}`);
+  assert.ok(found, `docs/first-rule.md has an example with ${text}`);
   return found;
 }
 
@@ -30,7 +32,7 @@ interface Got {
   readonly body: string;
 }
 
-describe("end to end: the README's response rule", () => {
+describe("end to end: the response rule of docs/first-rule.md", () => {
   let application: DemoApplication;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

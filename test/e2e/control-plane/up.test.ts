@@ -100,9 +100,9 @@ describe("end to end: `gatehouse up` as the README has it", () => {
   });
 
   it("has a first policy of one's own in force a moment later", async () => {
-    const readme = await readFile(join(ROOT, "README.md"), "utf8");
-    const rule = /```yaml\n( {2}- name: only-finance-exports\n[^`]*)```/.exec(readme)?.[1];
-    assert.ok(rule !== undefined, "the README's rule");
+    const page = await readFile(join(ROOT, "docs/first-rule.md"), "utf8");
+    const rule = /```yaml\n( {2}- name: only-finance-exports\n[^`]*)```/.exec(page)?.[1];
+    assert.ok(rule !== undefined, "the page's rule");
     const cli = [join(ROOT, "bin/gatehouse.js")];
     const path = join(folder, "policies", "default.yaml");
     const text = await readFile(path, "utf8");
