@@ -270,6 +270,25 @@ policies:
     );
   });
 
+  it("traefik: permits with what the entry point sets for every request, and with nothing that a client sends", async () => {
+    const older: Headers = [
+      ["x-real-ip", "192.0.2.7"],
+      ["x-forwarded-port", "443"],
+      ["x-forwarded-server", "edge-1"],
+    ];
+    for (const entryPoint of [older, older.slice(1, 2)]) {
+      const { ask, recorded } = serve(traefik);
+      assert.equal((await ask(fromTraefik("/public", entryPoint))).status, 200);
+      assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE"]);
+      // where the question has these, they are the client's
+      for (const sent of ["x-scheme", "x-forwarded-scheme", "x-forwarded-prefix", "x-client-ip"]) {
+        const one = serve(traefik);
+        await one.ask(fromTraefik("/public", [...entryPoint, [sent, "https"]]));
+        assert.deepEqual(await one.recorded(), ["DENY PLAN_NOT_ENFORCEABLE"], sent);
+      }
+    }
+  });
+
   it("traefik: which protocol the client speaks is unknown", async () => {
     const policies = snapshotOf(
       `policies: [{ resource: "GET /x", condition: 'request.protocol != "HTTP/1.0"' }]`,
