@@ -36,6 +36,7 @@ export const traefik: Door<SubRequest, HttpAnswer> = {
         scheme: knownScheme(once(message, SCHEME)),
         address: oneAddress(once(message, ADDRESS)),
         hopByHop: originalHopByHop(message),
+        hidesForwarding: true,
       },
       SOURCES,
       call,
