@@ -17,7 +17,11 @@ export const caddy: Door<SubRequest, HttpAnswer> = {
   decode: (message, call) =>
     checkOf(
       message,
-      { ...requestLine(message), host: originalHost(message), ...originalConnection(message), tunnels: true },
+      {
+        ...{ ...requestLine(message), host: originalHost(message), ...originalConnection(message) },
+        tunnels: true,
+        hidesForwarding: true,
+      },
       SOURCES,
       call,
     ),

@@ -35,6 +35,7 @@ export const envoyHttp: Door<SubRequest, HttpAnswer> = {
         host: once(message, "host"),
         ...originalConnection(message),
         tunnels: true,
+        hidesForwarding: true,
       },
       SOURCES,
       call,
@@ -53,7 +54,9 @@ function withAddress(encode: Encoder<HttpAnswer>): Encoder<HttpAnswer> {
     permit(permit, check, effects) {
       const answer = encode.permit(permit, check, effects);
       const others = answer.headers.filter(([name]) => name !== "x-forwarded-for");
-      return { ...answer, headers: [...others, ["x-forwarded-for", permit.clientIp]] };
+      // of a client behind a trusted proxy, nobody knows it
+      const address = permit.clientIp === "" ? check.access.peer : permit.clientIp;
+      return { ...answer, headers: [...others, ["x-forwarded-for", address]] };
     },
   };
 }

@@ -19,6 +19,8 @@ export interface Described extends Pick<RawRequest, "method" | "target" | "schem
   readonly hopByHop: RawRequest["headers"];
   /** All of these are told, and not only `Connection` and `Upgrade`. */
   readonly tellsHopByHop?: true;
+  /** The proxy replaces what a proxy in front of it says of its client, and does not show it. */
+  readonly hidesForwarding?: true;
   /** The proxy forwards any upgrade, not only WebSocket handshakes. */
   readonly tunnels?: true;
 }
@@ -47,7 +49,7 @@ export function once({ headers }: SubRequest, name: string): string {
  */
 export function checkOf(
   { headers }: SubRequest,
-  { address, hopByHop, tellsHopByHop, tunnels, ...line }: Described,
+  { address, hopByHop, tellsHopByHop, hidesForwarding, tunnels, ...line }: Described,
   sources: ReadonlySet<string>,
   { deadline }: DoorCall,
 ): DecodedCheck {
@@ -62,7 +64,9 @@ export function checkOf(
       receivedAt: Date.now(),
       deadline,
       ...(traceparent !== undefined && traces.length === 1 && { traceparent }),
-      ...(tellsHopByHop !== true && { unknown: { headers: NOT_TOLD } }),
+      ...(tellsHopByHop !== true && {
+        unknown: { headers: NOT_TOLD, ...(hidesForwarding && { forwarding: hidesForwarding }) },
+      }),
     },
     carries: DESCRIPTIONS.carries,
     overwrites: FORWARDING,

@@ -8,8 +8,14 @@ const TARGET = "x-forwarded-uri";
 const HOST = "x-forwarded-host";
 const SCHEME = "x-forwarded-proto";
 const ADDRESS = "x-forwarded-for";
+/**
+ * The entry point removes a client's own and sets these for every request; the question has the port, and in older versions all
+ * three. `X-Scheme` and `X-Forwarded-Scheme` are not among them: most versions forward the client's, and those that remove
+ * it leave the headers out of the question.
+ */
+const OF_ENTRY_POINT = ["x-real-ip", "x-forwarded-port", "x-forwarded-server"];
 const SOURCES = new Set([
-  ...[METHOD, TARGET, HOST, SCHEME, ADDRESS],
+  ...[METHOD, TARGET, HOST, SCHEME, ADDRESS, ...OF_ENTRY_POINT],
   ...["x-original-connection", "x-original-upgrade"],
 ]);
 
@@ -30,6 +36,7 @@ export const traefik: Door<SubRequest, HttpAnswer> = {
         scheme: knownScheme(once(message, SCHEME)),
         address: oneAddress(once(message, ADDRESS)),
         hopByHop: originalHopByHop(message),
+        hidesForwarding: true,
       },
       SOURCES,
       call,

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import type { HttpAnswer } from "../../src/authorizers/answer.ts";
 import { caddy } from "../../src/authorizers/caddy.ts";
-import { envoyHttp, ENVOY_PREFIX } from "../../src/authorizers/envoy-http.ts";
+import { envoyHttp } from "../../src/authorizers/envoy-http.ts";
 import { haproxy } from "../../src/authorizers/haproxy.ts";
 import { nginx } from "../../src/authorizers/nginx.ts";
-import { varint, type SpopValue } from "../../src/authorizers/spop-codec.ts";
-import type { SubRequest } from "../../src/authorizers/sub-request.ts";
 import { traefik } from "../../src/authorizers/traefik.ts";
 import type { Door } from "../../src/decision/point/index.ts";
 import { describeDoor } from "../decision/point/support/door-contract.ts";
@@ -13,54 +11,17 @@ import { PREFLIGHT } from "../decision/point/support/door-fixtures.ts";
 import { useServedDoors } from "../decision/point/support/served-doors.ts";
 import { createIdentityHeaders } from "../../src/decision/headers/identity-headers.ts";
 import { bearer, snapshotOf, useIssuer } from "../decision/support.ts";
-
-type Headers = readonly (readonly [name: string, value: string])[];
-
-const valueOf = (headers: Headers, wanted: string) => headers.find(([name]) => name === wanted)?.[1] ?? "";
-const client = (headers: Headers) => headers.filter(([name]) => name !== "connection" && name !== "upgrade");
-const subRequest = (headers: Headers, method = "GET", target = "/"): SubRequest => ({
-  method,
-  target,
-  headers,
-});
-const connection = (headers: Headers): Headers => [
-  ["x-original-scheme", "https"],
-  ["x-original-address", "192.0.2.7"],
-  ["x-original-connection", `=${valueOf(headers, "connection")}`],
-  ["x-original-upgrade", `=${valueOf(headers, "upgrade")}`],
-];
-
-const withRequestLine = (path: string, headers: Headers, method = "GET") =>
-  subRequest([
-    ...client(headers),
-    ["x-original-request", `${method} ${path} HTTP/1.1`],
-    ["x-original-host", "app.test"],
-    ...connection(headers),
-  ]);
-/** Traefik shows no `Connection` and `Upgrade`; its other middleware says that they are gone. */
-const fromTraefik = (path: string, headers: Headers, method = "GET") =>
-  subRequest([
-    ...client(headers),
-    ["x-forwarded-method", method],
-    ["x-forwarded-uri", path],
-    ["x-forwarded-host", "app.test"],
-    ["x-forwarded-proto", "https"],
-    ["x-forwarded-for", "192.0.2.7"],
-    ["x-original-connection", `=${valueOf(headers, "connection")}`],
-    ["x-original-upgrade", `=${valueOf(headers, "upgrade")}`],
-  ]);
-const fromEnvoy = (path: string, headers: Headers, method = "GET") =>
-  subRequest(
-    [
-      ["host", "app.test"],
-      ...client(headers),
-      ["x-forwarded-for", "192.0.2.7,192.0.2.8"],
-      ["x-original-protocol", "HTTP/1.1"],
-      ...connection(headers),
-    ],
-    method,
-    `${ENVOY_PREFIX}${path}`,
-  );
+import {
+  fromEnvoy,
+  fromHaproxy,
+  fromTraefik,
+  listed,
+  subRequest,
+  text,
+  valueOf,
+  withRequestLine,
+  type Headers,
+} from "./support/messages.ts";
 
 const DOORS = [
   ["nginx", nginx, withRequestLine, (status: number) => (status === 401 || status >= 500 ? status : 403)],
@@ -80,26 +41,6 @@ for (const [name, door, ask, statusOf] of DOORS)
         ? { permitted: true, set: Object.fromEntries(headers), remove: [] }
         : { permitted: false, status, body },
   });
-
-const text = (value: string) => Buffer.from(value, "latin1");
-const listed = (headers: Headers) =>
-  Buffer.concat(
-    [...headers, ["", ""] as const].flatMap(([name, value]) => [
-      varint(name.length),
-      text(name),
-      varint(value.length),
-      text(value),
-    ]),
-  );
-const fromHaproxy = (path: string, headers: Headers): Map<string, SpopValue> =>
-  new Map<string, SpopValue>([
-    ["method", text("GET")],
-    ["target", text(path)],
-    ["version", text("1.1")],
-    ["headers", listed([["host", "app.test"], ...headers])],
-    ["address", { address: "192.0.2.7" }],
-    ["tls", true],
-  ]);
 
 describeDoor("haproxy", {
   door: haproxy,
@@ -268,6 +209,25 @@ policies:
       headers.filter(([name]) => name === "x-user-id"),
       [["x-user-id", ""]],
     );
+  });
+
+  it("traefik: permits with what the entry point sets for every request, and with nothing that a client sends", async () => {
+    const older: Headers = [
+      ["x-real-ip", "192.0.2.7"],
+      ["x-forwarded-port", "443"],
+      ["x-forwarded-server", "edge-1"],
+    ];
+    for (const entryPoint of [older, older.slice(1, 2)]) {
+      const { ask, recorded } = serve(traefik);
+      assert.equal((await ask(fromTraefik("/public", entryPoint))).status, 200);
+      assert.deepEqual(await recorded(), ["ALLOW CONDITION_TRUE"]);
+      // where the question has these, they are the client's
+      for (const sent of ["x-scheme", "x-forwarded-scheme", "x-forwarded-prefix", "x-client-ip"]) {
+        const one = serve(traefik);
+        await one.ask(fromTraefik("/public", [...entryPoint, [sent, "https"]]));
+        assert.deepEqual(await one.recorded(), ["DENY PLAN_NOT_ENFORCEABLE"], sent);
+      }
+    }
   });
 
   it("traefik: which protocol the client speaks is unknown", async () => {

@@ -138,7 +138,10 @@ export function createSearch(settings: AuthzenSettings, dependencies: SearchDepe
         subject: { ...tuple.subject, id },
       }));
       const results = permitted.map((id) => ({ type, id }));
-      return { page: { next_token }, context: onlyListed(source, unknown), results };
+      const onlyListed = `only subjects in the attribute source \`${source}\` are found`;
+      // there may always be somebody with a valid token who is in no list
+      const reasons = [onlyListed, ...leftOut(unknown, ", such as what only their tokens have")];
+      return { page: { next_token }, ...incompleteBecause(reasons), results };
     });
   }
 
@@ -147,11 +150,12 @@ export function createSearch(settings: AuthzenSettings, dependencies: SearchDepe
       const tuple = readTuple(body, "action");
       const names = [...new Set([...Object.keys(settings.actions), ...METHODS])];
       return answeringUnknownNames(async () => {
-        const { permitted, next_token } = await decideOn(names, { body, tuple }, call, (action) => ({
+        const { permitted, unknown, next_token } = await decideOn(names, { body, tuple }, call, (action) => ({
           ...tuple,
           action,
         }));
-        return { page: { next_token }, results: permitted.map((name) => ({ name })) };
+        const results = permitted.map((name) => ({ name }));
+        return { page: { next_token }, ...incompleteBecause(leftOut(unknown)), results };
       });
     },
     async resources(body, call) {
@@ -163,12 +167,13 @@ export function createSearch(settings: AuthzenSettings, dependencies: SearchDepe
         );
       const { paths, hasOthers } = routesOf(snapshot());
       return answeringUnknownNames(async () => {
-        const { permitted, next_token } = await decideOn(paths, { body, tuple }, call, (id) => ({
+        const { permitted, unknown, next_token } = await decideOn(paths, { body, tuple }, call, (id) => ({
           ...tuple,
           resource: { ...resource, id },
         }));
         const results = permitted.map((id) => ({ type: ROUTE, id }));
-        return { page: { next_token }, ...(hasOthers && { context: INCOMPLETE }), results };
+        const reasons = [...(hasOthers ? [NOT_LISTED] : []), ...leftOut(unknown)];
+        return { page: { next_token }, ...incompleteBecause(reasons), results };
       });
     },
     ...(Object.keys(settings.subjectSources).length > 0 && { subjects }),
@@ -190,23 +195,18 @@ async function answeringUnknownNames(find: () => Promise<Found>): Promise<Found>
   }
 }
 
-const INCOMPLETE = {
-  incomplete: true,
-  reason_admin: {
-    en: "paths with parameters or wildcards are not listed: nobody knows here which there are",
-  },
-};
+const NOT_LISTED = "paths with parameters or wildcards are not listed: nobody knows here which there are";
 
-/** There may always be somebody with a valid token who is in no list. */
-function onlyListed(source: string, unknown: number): object {
-  const left =
-    unknown === 0
-      ? ""
-      : `; ${unknown} of this page are left out, because what decides is neither said nor listed, such as what only their tokens have`;
-  return {
-    incomplete: true,
-    reason_admin: { en: `only subjects in the attribute source \`${source}\` are found${left}` },
-  };
+/** Why candidates of a page that are not permitted might be, if more were known. */
+function leftOut(unknown: number, example = ""): readonly string[] {
+  if (unknown === 0) return [];
+  return [`${unknown} of this page are left out, because what decides is neither said nor listed${example}`];
+}
+
+function incompleteBecause(reasons: readonly string[]): Pick<Found, "context"> {
+  return reasons.length === 0
+    ? {}
+    : { context: { incomplete: true, reason_admin: { en: reasons.join("; ") } } };
 }
 
 /** Paths that a rule names as they are. */

@@ -84,7 +84,7 @@ function ofRequest(event: RequestEvent, arn: MethodArn, { basePaths }: AwsSettin
       scheme: "https",
       host,
       protocol: event.protocol,
-      headers,
+      headers: withoutAppended(headers, event.address),
     },
     peer: oneAddress(event.address),
     ...((query.unknown !== undefined || unknown.size > 0) && {
@@ -114,6 +114,15 @@ function headersOf({ form, headers: named }: RequestEvent): AwsHeaders {
     }
   }
   return { headers, unknown };
+}
+
+/** API Gateway appends the peer to the list of those whom proxies in front of it have forwarded for: it is none of these. */
+function withoutAppended(headers: RawRequest["headers"], peer: string): RawRequest["headers"] {
+  const index = headers.findLastIndex(([name]) => name === "x-forwarded-for");
+  const [name, value] = headers[index] ?? ["", ""];
+  const nodes = value.split(",");
+  if (nodes.at(-1)?.trim() !== peer) return headers;
+  return headers.toSpliced(index, 1, [name, nodes.slice(0, -1).join(",")]);
 }
 
 function lowerCased(named: Named): Named {

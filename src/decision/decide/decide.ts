@@ -3,7 +3,7 @@ import { quotedAscii, spellOut } from "../../text/index.ts";
 import { checkSession, customerOf, type KnownState } from "./check-session.ts";
 import { bothPermit, gatewayPlanOf, ofCustomersSet } from "./both-permit.ts";
 import { canonicalize, type CanonicalRequest, type ReadOptions, type Variant } from "../../request/index.ts";
-import { createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
+import { asForwarded, createFrontProxyReader, type FrontProxyOptions } from "./front-proxy.ts";
 import { unannouncedBody } from "./http10-body.ts";
 import type { Caller, Identify } from "./identify.ts";
 import { evaluateOperations } from "./evaluate-graphql.ts";
@@ -112,10 +112,11 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
   return (received) => {
     const policies = dependencies.policies();
     const proxy = readFrontProxy(received);
-    const access = proxy.raw === received.raw ? received : { ...received, raw: proxy.raw };
+    const access = asForwarded(received, proxy);
     const known: Draft = {
       clientIp: proxy.clientIp,
       trustedPeer: proxy.trusted,
+      ...(proxy.detail !== undefined && { detail: proxy.detail }),
       ...(proxy.changes && { forwarding: proxy.changes }),
       accepted: [],
       ...(dependencies.keepInputs === true && { inputs: "before_rules" as const }),

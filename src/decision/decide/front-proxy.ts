@@ -7,7 +7,7 @@ import {
 import type { DenialReason } from "../../reasons.ts";
 import { isForwarding, isProductsOwn } from "../headers/forwarding-headers.ts";
 import type { HeaderChanges } from "../headers/identity-headers.ts";
-import type { AccessRequest } from "../types.ts";
+import type { AccessRequest, UnknownParts } from "../types.ts";
 import { createNetworks, readAddress, readPeer } from "./addresses.ts";
 import { readForwarded } from "./read-forwarded.ts";
 
@@ -21,6 +21,10 @@ export interface FrontProxy {
   readonly host?: string;
   /** What must change for the application to get these headers; absent if nothing must. */
   readonly changes?: HeaderChanges;
+  /** What the door cannot tell, with what only these headers would say. */
+  readonly unknown?: UnknownParts;
+  /** Why that is more than the door itself says; for logs and audit. */
+  readonly detail?: string;
   /** Set if the request must be refused because of these headers. */
   readonly refusal?: { readonly reason: DenialReason; readonly detail: string };
 }
@@ -39,11 +43,14 @@ export interface FrontProxyOptions {
 }
 
 export type ReadFrontProxy = (
-  access: Pick<AccessRequest, "raw" | "peer" | "proxyProtocol" | "forwardedProto">,
+  access: Pick<AccessRequest, "raw" | "peer" | "proxyProtocol" | "forwardedProto" | "unknown">,
 ) => FrontProxy;
 
 /** No client may send these, whatever is configured. */
 const ALWAYS_OURS: ReadonlySet<string> = new Set(FORWARDED_HEADERS);
+
+const UNTOLD_DETAIL =
+  "the peer is a trusted proxy, and this door does not tell what it says of its client: address, scheme and host are unknown";
 
 /** Values for headers; `undefined` where there must be none. */
 type Wanted = Readonly<Record<string, string | undefined>>;
@@ -111,13 +118,19 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     return { trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) };
   };
 
-  return ({ raw, peer: connected, proxyProtocol, forwardedProto }) => {
+  return ({ raw, peer: connected, proxyProtocol, forwardedProto, unknown }) => {
     const peer = readPeer(connected);
     // with the PROXY protocol, Envoy has checked the proxy's address, and the peer is the proxy's client
     const trusted = proxyProtocol === undefined ? isTrusted(peer) : proxyProtocol === "http";
     const refusal = refuseBackend(valuesOf(raw, "x-backend-url"), trusted, backends);
     if (refusal !== undefined) return { trusted, clientIp: peer, raw, refusal };
     if (!trusted) return fromUntrusted(raw, peer);
+    // what is shown of these headers could contradict the rest
+    if (unknown?.forwarding === true)
+      return {
+        ...fromUntrusted(raw, ""),
+        ...{ trusted, unknown: withoutForwarding(unknown), detail: UNTOLD_DETAIL },
+      };
     const schemes = forwardedProto ?? valuesOf(raw, "x-forwarded-proto");
     return fromTrusted(raw, peer, proxyProtocol !== undefined, schemes);
   };
@@ -135,6 +148,21 @@ function refuseBackend(
     return { reason: "UNKNOWN_BACKEND", detail: "the header `x-backend-url` is repeated" };
   const detail = "the value of the header `x-backend-url` is not listed in `gateway.backends`";
   return backends.has(value) ? undefined : { reason: "UNKNOWN_BACKEND", detail };
+}
+
+/** @returns what is unknown if nobody says which client a trusted proxy forwards the request of */
+function withoutForwarding({ headers, members, ...others }: UnknownParts): UnknownParts {
+  return {
+    ...others,
+    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...FORWARDED_HEADERS]),
+    members: new Set([...(members ?? []), "client_ip", "host", "scheme"]),
+  };
+}
+
+/** @returns the request as the rules see it */
+export function asForwarded(access: AccessRequest, { raw, unknown }: FrontProxy): AccessRequest {
+  if (raw === access.raw && unknown === undefined) return access;
+  return { ...access, raw, ...(unknown && { unknown }) };
 }
 
 function withoutAddresses(believed: ReadonlySet<ForwardedHeader>): ReadonlySet<ForwardedHeader> {

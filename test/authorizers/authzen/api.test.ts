@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startAuthorizers } from "../../../src/authorizers/server.ts";
-import { silentLog, useIssuer } from "../../decision/support.ts";
+import { silentLog, snapshotOf, useIssuer } from "../../decision/support.ts";
 import { POLICIES, subject, useAuthzen } from "./support/authzen.ts";
 
 const documents = (...ids: string[]) => ids.map((id) => ({ resource: { type: "document", id } }));
@@ -123,7 +123,14 @@ describe("authorizers: the paths of the Authorization API", () => {
     const found = await ask("/access/v1/search/action", { subject, resource });
     // a rule for GET is one for HEAD, too
     const names = ["read", "GET", "HEAD"];
-    assert.deepEqual(found.json, { results: names.map((name) => ({ name })), page: { next_token: "" } });
+    const results = names.map((name) => ({ name }));
+    // the role that edits is not said
+    const en = "2 of this page are left out, because what decides is neither said nor listed";
+    const context = { incomplete: true, reason_admin: { en } };
+    assert.deepEqual(found.json, { results, context, page: { next_token: "" } });
+    const viewer = { ...subject, properties: { role: "viewer" } };
+    const all = await ask("/access/v1/search/action", { subject: viewer, resource });
+    assert.deepEqual(all.json, { results, page: { next_token: "" } });
     // as an evaluation would, but never as one
     assert.equal(tried[0], "GET /documents/1");
     const editor = { ...subject, properties: { role: "editor" } };
@@ -175,6 +182,34 @@ describe("authorizers: the paths of the Authorization API", () => {
     }
     const other = { subject, action: { name: "read" }, resource: { type: "document" } };
     assert.equal((await ask("/access/v1/search/resource", other)).status, 400);
+  });
+
+  it("finds resources: says how many are left out because something is not said", async () => {
+    const { ask } = open(
+      snapshotOf(`
+policies:
+  - { resource: "GET /open", condition: "true" }
+  - { resource: "GET /drafts", condition: user.role == "editor" }
+`),
+    );
+    const search = async (properties: object) => {
+      const asked = {
+        subject: { ...subject, properties },
+        action: { name: "read" },
+        resource: { type: "route" },
+      };
+      return (await ask("/access/v1/search/resource", asked)).json as unknown;
+    };
+    const route = (id: string) => ({ type: "route", id });
+    const en = "1 of this page are left out, because what decides is neither said nor listed";
+    assert.deepEqual(await search({}), {
+      page: { next_token: "" },
+      context: { incomplete: true, reason_admin: { en } },
+      results: [route("/open")],
+    });
+    const page = { next_token: "" };
+    assert.deepEqual(await search({ role: "viewer" }), { page, results: [route("/open")] });
+    assert.deepEqual(await search({ role: "editor" }), { page, results: [route("/open"), route("/drafts")] });
   });
 
   it("publishes where it is, if the operator says where that is", async () => {

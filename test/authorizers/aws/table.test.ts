@@ -60,6 +60,23 @@ describe("authorizers: the case table through API Gateway", () => {
         });
     });
 
+  // by default, nobody has stated that integrations read the decoded path
+  for (const form of FORMS.filter((one) => one !== "rest"))
+    describe(`${form}, without the operator's statement`, () => {
+      for (const row of TABLE.requests)
+        it(titleOf(row), async () => {
+          const [method, target] = lineOf(row.line);
+          const headers = [...(await own(row.token)), ...(row.headers ?? []).map(pairOf)];
+          const event = eventOf(form, { method, target, headers });
+          const { ask, recorded } = serveAws(serve, { decodedPaths: false }, world);
+          assert.notEqual(statusFor(await ask(event), askedArn(event)), 200);
+          const reason = expected(form, row);
+          assert.deepEqual(await recorded(), [
+            `DENY ${reason === "CONDITION_TRUE" ? "PLAN_NOT_ENFORCEABLE" : reason}`,
+          ]);
+        });
+    });
+
   for (const row of AWS.token)
     it(`TOKEN: ${titleOf(row)}`, async () => {
       const [method, target] = lineOf(row.line);

@@ -23,7 +23,11 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
-export async function startNginx(ports: Ports): Promise<Proxy> {
+/** @param changed - texts of the configuration that differ */
+export async function startNginx(
+  ports: Ports,
+  changed: Readonly<Record<string, string>> = {},
+): Promise<Proxy> {
   const { folder, port } = await placeFor("nginx");
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
@@ -33,6 +37,7 @@ export async function startNginx(ports: Ports): Promise<Proxy> {
     "worker_processes auto": "worker_processes 1",
     "http {\n": `http {\naccess_log off; ${temporary}\n`,
     "listen 8000": `listen 127.0.0.1:${port}`,
+    ...changed,
   });
   const file = join(folder, "nginx.conf");
   await writeFile(

@@ -1,4 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { load } from "js-yaml";
 import type { Proxy } from "../../authorizers/support/proxies.ts";
@@ -22,9 +27,10 @@ interface Dynamic {
 }
 
 /**
- * What Traefik's documentation says of the middlewares `headers` and `forwardAuth`, done with a dynamic configuration: custom
- * headers replace those of a request, and an empty one removes it; the question has the request's headers and
- * `X-Forwarded-*`; an answer that is no 2xx is the client's; of another, `authResponseHeaders` replace the request's.
+ * What Traefik's documentation says of its entry point and of the middlewares `headers` and `forwardAuth`, done with a dynamic
+ * configuration: the entry point replaces what a stranger says in `X-Forwarded-*` and `X-Real-Ip`; custom headers
+ * replace those of a request, and an empty one removes it; the question has the request's headers and `X-Forwarded-*`; an
+ * answer that is no 2xx is the client's; of another, `authResponseHeaders` replace the request's.
  */
 export async function startForwardAuth(configuration: string): Promise<Proxy> {
   const { middlewares, services } = (load(configuration) as Dynamic).http;
@@ -34,7 +40,7 @@ export async function startForwardAuth(configuration: string): Promise<Proxy> {
 
   const server = createServer((request, response) => {
     const { method = "", url = "", socket } = request;
-    const headers = custom(request.headers, customRequestHeaders);
+    const headers = custom(atEntryPoint(request), customRequestHeaders);
     const question = {
       ...headers,
       "x-forwarded-method": method,
@@ -71,6 +77,28 @@ export async function startForwardAuth(configuration: string): Promise<Proxy> {
       }),
   };
 }
+
+/** Of each request, whatever it asks for; newer versions leave all but the port out of the question, and others do not. */
+function atEntryPoint({ headers, socket }: IncomingMessage): IncomingHttpHeaders {
+  const address = socket.remoteAddress ?? "";
+  const { host = "" } = headers;
+  const kept = Object.entries(headers).filter(([name]) => !OF_STRANGERS.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    "x-real-ip": address,
+    "x-forwarded-host": host,
+    "x-forwarded-port": /:(\d+)$/.exec(host)?.[1] ?? "80",
+    "x-forwarded-proto": "http",
+    "x-forwarded-server": "traefik.test",
+  };
+}
+
+/** What an entry point removes, if the peer is none of its `trustedIPs`. */
+const OF_STRANGERS = new Set([
+  "x-real-ip",
+  ...["for", "host", "method", "port", "proto", "server", "uri"].map((name) => `x-forwarded-${name}`),
+  ...["tls-client-cert", "tls-client-cert-info"].map((name) => `x-forwarded-${name}`),
+]);
 
 function custom(
   headers: IncomingHttpHeaders,
