@@ -286,9 +286,12 @@ describe("the right to a request that takes its time", () => {
       await holding.promise;
       const writers = [0, 10, 20, 30].map((first) => writes(first));
       const revoking = revoke(row.id);
-      await waiter("%pg_advisory_xact_lock(%");
-      asked = true;
-      held.resolve(null);
+      try {
+        await waiter("%pg_advisory_xact_lock(%");
+      } finally {
+        asked = true;
+        held.resolve(null);
+      }
       await Promise.all([holder, revoking, ...writers]);
       // those that had it already
       assert.ok(meanwhile <= writers.length, String(meanwhile));
