@@ -182,7 +182,7 @@ describe("storage: a database that is away", () => {
   it("is told by a server that falls silent, within a bound and never again by the same connection", async () => {
     const database = await emptyDatabase();
     const server = await mutedPostgres(database.url);
-    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 200 });
+    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 500 });
     try {
       const pid = async () => {
         const { rows } = await db.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
@@ -190,7 +190,7 @@ describe("storage: a database that is away", () => {
       };
       const before = await pid();
       // one that is not asked anything may be silent for as long as it likes
-      await sleep(600);
+      await sleep(1_200);
       assert.equal(await pid(), before);
       const trx = await db.transaction();
       server.mute();
