@@ -267,7 +267,9 @@ describe("the right to a request that takes its time", () => {
       const write = (hold: () => Promise<unknown>) =>
         db.transaction(async (trx) => {
           await lockKeyShared(trx, row.id);
-          const key = await trx<{ revoked_at: Date | null }>("api_keys").where({ id: row.id }).first();
+          const key = await trx<{ id: string; revoked_at: Date | null }>("api_keys")
+            .where({ id: row.id })
+            .first();
           if (key?.revoked_at !== null) isRevoked = true;
           else if (asked) meanwhile += 1;
           await hold();
