@@ -4,8 +4,10 @@ import { serveControlPlaneMetrics } from "../../src/processes/control-plane/metr
 import { startControlPlane } from "../../src/processes/control-plane/start.ts";
 import { openPool } from "../../src/processes/control-plane/pools.ts";
 import { closeDatabase } from "../../src/storage/index.ts";
+import type { ControlPlaneMetrics } from "../../src/telemetry/control-plane-metrics.ts";
 import { silentLog } from "../decision/support.ts";
 import { temporaryDirectory, testDatabase } from "../support/database.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("metrics of a control plane that runs alone", () => {
   it("are its own and no gateway's, from zero on", async () => {
@@ -47,8 +49,9 @@ describe("metrics of a control plane that runs alone", () => {
       } finally {
         await plane.close();
       }
-      await waitInVain(database.url, served.metrics);
-      assert.ok((await scrape()).includes(exhausted("feed", 1)));
+      const before = await waitInVain(database.url, served.metrics);
+      const body = await scrape();
+      assert.ok(body.includes(exhausted("feed", before + 1)), body);
       assert.equal((await fetch(`${served.url}/readyz`)).status, 404);
     } finally {
       await served.close();
@@ -59,15 +62,19 @@ describe("metrics of a control plane that runs alone", () => {
   const exhausted = (workload: string, count: number) =>
     `gatehouse_database_pool_exhausted_total{environment="production",workload="${workload}"} ${count}\n`;
 
-  /** Has somebody wait for the only connection. */
-  async function waitInVain(url: string, metrics: Parameters<typeof openPool>[1]["metrics"]): Promise<void> {
+  /** Has somebody wait for the only connection, and returns what was counted before. */
+  async function waitInVain(url: string, metrics: ControlPlaneMetrics): Promise<number> {
     const budgets = { api: 1, feed: 1, analytics: 1, intake: 1, keys: 1 };
-    const options = { environment: "production", url, budgets, acquireTimeoutMs: 50 } as const;
+    const options = { environment: "production", url, budgets, acquireTimeoutMs: 500 } as const;
     const pool = openPool("feed", { ...options, log: silentLog, metrics });
     try {
-      const held = await pool.transaction();
+      // the time to wait bounds the making of a connection, too
+      const held = await eventually("the only connection", () => pool.transaction());
+      const { values } = await metrics.poolExhausted.get();
+      const before = values.find(({ labels }) => labels.workload === "feed")?.value ?? 0;
       await assert.rejects(pool.raw("select 1").then(() => undefined));
       await held.rollback();
+      return before;
     } finally {
       await closeDatabase(pool);
     }

@@ -56,18 +56,20 @@ describe("storage: database", () => {
   });
 
   it("works in UTC, under its own name and with a limit on statements", async () => {
-    const db = openDatabase(database.url, { applicationName: "a name", statementTimeoutMs: 50 });
+    const db = openDatabase(database.url, { applicationName: "a name" });
+    // bounds what prepares a new connection, too
+    const limited = openDatabase(database.url, { statementTimeoutMs: 1_000 });
     try {
       const { rows } = await db.raw<{ rows: unknown[] }>(
         "select current_setting('timezone') as zone, current_setting('application_name') as name",
       );
       assert.deepEqual(rows, [{ zone: "UTC", name: "a name" }]);
-      const error = await failure(db.raw("select pg_sleep(30)").then(() => undefined));
-      assert.ok(error instanceof Error && "code" in error);
+      const error = await failure(limited.raw("select pg_sleep(30)").then(() => undefined));
+      assert.ok(error instanceof Error && "code" in error, String(error));
       assert.equal(error.code, "57014");
       assert.equal(isUnavailable(error), false);
     } finally {
-      await closeDatabase(db);
+      await Promise.all([closeDatabase(db), closeDatabase(limited)]);
     }
   });
 
@@ -163,9 +165,10 @@ describe("storage: a database that is away", () => {
       await ask(db);
 
       const one = openDatabase(server.url, { poolSize: 120 });
-      const crowd = await Promise.allSettled(
-        Array.from({ length: 120 }, () => one.raw("select pg_sleep(0.5)").then(() => undefined)),
-      );
+      // more than the server has: who gets one keeps it until all have one or are refused
+      const all = Array.from({ length: 120 }, () => one.transaction());
+      const crowd = await Promise.allSettled(all);
+      for (const entry of crowd) if (entry.status === "fulfilled") await entry.value.rollback();
       await closeDatabase(one);
       const refused = crowd.filter((entry) => entry.status === "rejected");
       assert.ok(refused.length > 0);
@@ -179,7 +182,7 @@ describe("storage: a database that is away", () => {
   it("is told by a server that falls silent, within a bound and never again by the same connection", async () => {
     const database = await emptyDatabase();
     const server = await mutedPostgres(database.url);
-    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 200 });
+    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 500 });
     try {
       const pid = async () => {
         const { rows } = await db.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
@@ -187,7 +190,7 @@ describe("storage: a database that is away", () => {
       };
       const before = await pid();
       // one that is not asked anything may be silent for as long as it likes
-      await sleep(600);
+      await sleep(1_200);
       assert.equal(await pid(), before);
       const trx = await db.transaction();
       server.mute();
@@ -205,14 +208,16 @@ describe("storage: a database that is away", () => {
 
   it("ends a transaction of a client that has fallen silent, and its locks with it", async () => {
     const database = await emptyDatabase();
-    const db = openDatabase(database.url, { statementTimeoutMs: 300 });
+    const db = openDatabase(database.url, { statementTimeoutMs: 1_000 });
     try {
+      // makes the other one's connection: nothing slow may come between the statements of the transaction
+      await ask(database.db);
       const trx = await db.transaction();
       await lockUntilEnd(trx, "partitions");
-      assert.equal(
-        await database.db.transaction((other) => lockUntilEndWithin(other, "partitions", 0)),
-        false,
+      const { rows } = await trx.raw<{ rows: { locks: number }[] }>(
+        "select count(*)::int as locks from pg_locks where pid = pg_backend_pid() and locktype = 'advisory' and granted",
       );
+      assert.deepEqual(rows, [{ locks: 1 }]);
       assert.equal(
         await database.db.transaction((other) => lockUntilEndWithin(other, "partitions", 60_000)),
         true,

@@ -86,14 +86,18 @@ describe("storage: migrate", () => {
   });
 
   it("may take longer than the statements of requests", async () => {
-    await write("0001-long.ts", statement("select pg_sleep(0.3)"));
-    const db = openDatabase(database.url, { statementTimeoutMs: 50 });
+    await write("0001-long.ts", statement("select pg_sleep(1.5)"));
+    // bounds what prepares a new connection, too
+    const db = openDatabase(database.url, { statementTimeoutMs: 1_000 });
     try {
-      assert.deepEqual(await migrate(db, { folder }), { applied: ["0001-long"] });
-      await assert.rejects(
-        db.raw("select pg_sleep(0.3)").then(() => undefined),
-        { code: "57014" },
-      );
+      const [migrated] = await Promise.all([
+        migrate(db, { folder }),
+        assert.rejects(
+          db.raw("select pg_sleep(30)").then(() => undefined),
+          { code: "57014" },
+        ),
+      ]);
+      assert.deepEqual(migrated, { applied: ["0001-long"] });
     } finally {
       await closeDatabase(db);
     }

@@ -4,6 +4,7 @@ import { ControlPlaneClient, StateFeed, type StateChange } from "../../src/sync/
 import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { eventually } from "../support/eventually.ts";
 import { FakeControlPlane, ordinary, type Fault } from "../support/fake-control-plane.ts";
+import { freePort } from "../support/free-port.ts";
 
 const suspended = (id: string) => ({ ...ordinary(id), status: "suspended" as const });
 const NOTHING: StateChange = { sessions: [], customers: [], users: [], policySets: [], complete: false };
@@ -17,7 +18,7 @@ describe("following: state feed", () => {
   const feeds: StateFeed[] = [];
 
   beforeEach(async () => {
-    plane = await FakeControlPlane.start();
+    plane = await FakeControlPlane.start(await freePort());
     client = new ControlPlaneClient(plane.options);
     metrics = createMetrics();
     logged = [];

@@ -71,7 +71,7 @@ describe("a gateway that asks for many positions at once", () => {
     });
     const impatient = await FeedInstance.start(database, Date.now, createAuthenticator, {
       pageChanges: 1,
-      longestTurnMs: 100,
+      longestTurnMs: 2_000,
       onRefusedTurn: refusedTurns("feed", { environment: "production", log, metrics }),
     });
     const key = await makeKey(impatient.control, { scope: "gateway" });
@@ -85,6 +85,7 @@ describe("a gateway that asks for many positions at once", () => {
       const flood = Array.from({ length: 6 }, () =>
         pageCursorOf({ ...place, section: 0, after: newId("customer") }),
       ).map((after) => ask(`pages=true&after=${encodeURIComponent(after)}`));
+      await eventually("all of them", () => impatient.reading() === 6);
       const refusals = async () =>
         (await metrics.turnsRefused.get()).values.map(({ labels, value }) => [
           labels.workload,

@@ -279,9 +279,9 @@ describe("guarded fetch", () => {
 
   it("bounds the time, up to the body's end", async () => {
     answer = () => undefined;
-    await assert.rejects(open({ timeoutMs: 100 })(`http://127.0.0.1:${port}/`), { name: "TimeoutError" });
+    await assert.rejects(open({ timeoutMs: 500 })(`http://127.0.0.1:${port}/`), { name: "TimeoutError" });
     answer = (_request, response) => void response.writeHead(200).write("part");
-    const response = await open({ timeoutMs: 300 })(`http://127.0.0.1:${port}/`);
+    const response = await open({ timeoutMs: 1_500 })(`http://127.0.0.1:${port}/`);
     await assert.rejects(response.text(), { name: "TimeoutError" });
   });
 

@@ -9,6 +9,7 @@ import * as contract from "../../../src/envoy-contract.ts";
 import { readOutcome } from "../../../src/extauthz/access-log-outcome.ts";
 import { extension, type EnvoyJson } from "../../../src/gateway/envoy-json.ts";
 import { LUA_DIRECTORY } from "../../../src/gateway/lua-bundle.ts";
+import { askAdmin } from "../../../src/gateway/envoy-admin.ts";
 import { luaContract } from "../../../src/gateway/lua-contract.ts";
 import type { PlanIR } from "../../../src/policy/index.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -224,6 +225,12 @@ describe("what Lua notes, in a real Envoy", () => {
     },
     { result: "unfinished", plan: masking, type: "application/json", body: '{"ssn":', leaves: true },
   ];
+  /** What Envoy has read from the application. */
+  const receivedBytes = async () => {
+    const name = "cluster.backend.upstream_cx_rx_bytes_total";
+    const { body } = await askAdmin(gateway.envoy.admin, "GET", `/stats?filter=^${name}$`);
+    return Number(/: (\d+)\s*$/.exec(body)?.[1]);
+  };
   for (const { result, reason, state, plan, type, body, leaves } of cases) {
     it(`is ${result}${reason === undefined ? "" : ` (${reason})`}, ${state ?? "under way"}`, async () => {
       const id = `dec_${Math.random().toString(36).slice(2)}`;
@@ -233,10 +240,15 @@ describe("what Lua notes, in a real Envoy", () => {
         if (leaves) response.write(body);
         else response.end(body);
       };
-      const asked = fetch(`http://127.0.0.1:${gateway.port}/`, {
-        ...(leaves && { signal: AbortSignal.timeout(1_000) }),
-      });
-      await asked.then((answer) => answer.text()).catch(() => undefined);
+      const leaving = new AbortController();
+      const before = await receivedBytes();
+      const asked = fetch(`http://127.0.0.1:${gateway.port}/`, { signal: leaving.signal });
+      const whole = asked.then((answer) => answer.text());
+      if (leaves) {
+        await eventually("the part of the answer", async () => (await receivedBytes()) > before);
+        leaving.abort();
+        await assert.rejects(whole, { name: "AbortError" });
+      } else await whole;
       const notes = await eventually("the notes", async () => {
         const lines = (await readFile(join(folder, "notes"), "utf8").catch(() => "")).split("\n");
         const found = lines.flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Notes]));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { envoyBinary } from "../../support/envoy.ts";
+import { freePort } from "../../support/free-port.ts";
 import { get, send, sendRaw, until } from "../support/client.ts";
 import type { Answer } from "../support/client.ts";
 import { startGateway } from "../support/gateway.ts";
@@ -25,6 +26,7 @@ describe("gateway limits", () => {
         "gateway.security.request_size_limit": "1KB",
         "gateway.performance.connection_pool_size": 1,
       },
+      upstreamPort: await freePort(),
     });
   });
   after(() => gateway.stop());

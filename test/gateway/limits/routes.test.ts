@@ -8,8 +8,8 @@ describe("gateway routes", () => {
   before(async () => {
     gateway = await startGateway({
       overrides: {
-        "gateway.upstream_timeout": "300ms",
-        "gateway.stream_idle_timeout": "3s",
+        "gateway.upstream_timeout": "2s",
+        "gateway.stream_idle_timeout": "4s",
         "gateway.security.request_size_limit": "10KB",
         "gateway.routes": [
           { path: "/small", request_size_limit: "1KB" },
@@ -61,17 +61,19 @@ describe("gateway routes", () => {
   });
 
   it("have times of their own; streams have the time of streams", async () => {
-    gateway.upstream.answer = (_, response) => {
-      setTimeout(() => response.end("late"), 900);
+    const late = Promise.withResolvers<null>();
+    gateway.upstream.answer = ({ url }, response) => {
+      if (url !== "/silent") void late.promise.then(() => response.end("late"));
     };
     const events = { headers: { accept: "text/event-stream" } };
-    const [usual, large, stream] = await Promise.all([
-      send(gateway.port, "/usual"),
+    const usual = send(gateway.port, "/usual");
+    const [large, stream, silent] = [
       send(gateway.port, "/large"),
       send(gateway.port, "/usual", events),
-    ]);
-    assert.deepEqual([usual.status, large.body, stream.body], [504, "late", "late"]);
-    gateway.upstream.answer = () => undefined;
-    assert.equal((await send(gateway.port, "/usual", events)).status, 504);
+      send(gateway.port, "/silent", events),
+    ];
+    assert.equal((await usual).status, 504);
+    late.resolve(null);
+    assert.deepEqual([(await large).body, (await stream).body, (await silent).status], ["late", "late", 504]);
   });
 });

@@ -44,14 +44,22 @@ export interface TestGatewayOptions {
   readonly luaDirectory?: string;
   /** Further workers, besides the gateway's own stub. */
   readonly workers?: readonly AuthzStub[];
+  /** Of the application; for tests in which it ends and comes back. Default: any. */
+  readonly upstreamPort?: number;
   /** What is changed in Envoy's configuration. */
   readonly change?: (bootstrap: EnvoyJson) => EnvoyJson;
 }
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const { overrides = {}, luaDirectory, workers = [], change = (bootstrap) => bootstrap } = options;
+  const {
+    overrides = {},
+    luaDirectory,
+    workers = [],
+    upstreamPort = 0,
+    change = (bootstrap) => bootstrap,
+  } = options;
   const folder = await mkdtemp(join(tmpdir(), "gatehouse-"));
-  const [authz, upstream] = [await new AuthzStub().listen(), await new Upstream().listen()];
+  const [authz, upstream] = [await new AuthzStub().listen(), await new Upstream().listen(upstreamPort)];
   const config = configWith({
     "gateway.backend": `http://127.0.0.1:${upstream.port}`,
     // the machine may be busy: only tests of lateness shall see it

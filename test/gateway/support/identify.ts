@@ -43,8 +43,11 @@ export function identified(change: Partial<{ plan: string; expires_at: number }>
 /** What the application got, without the PINGs of the gateway's own. */
 export const told = (server: Wire) => server.said.filter((text) => !/^ping [0-9a-f]{32}$/.test(text));
 
-/** A gateway that asks about first messages, for the tests of the suite that calls this. */
-export function useIdentifyingGateway(decisionTimeout = "2s") {
+/**
+ * A gateway that asks about first messages, for the tests of the suite that calls this. The machine may be busy: only tests of
+ * lateness shall see it.
+ */
+export function useIdentifyingGateway(decisionTimeout = "15s") {
   let sockets: SocketGateway;
   before(async () => {
     sockets = await startSocketGateway({

@@ -78,13 +78,8 @@ describe("gateway: GraphQL clients that do not say as they should who they are",
     }
   });
 
-  it("are closed if the service does not answer in time, or the worker is not there", async () => {
-    for (const [answer, cluster] of [
-      ["never", ownClusterOf(0)],
-      [identified(), ownClusterOf(7)],
-      [identified(), "backend"],
-    ] as const) {
-      gateway.sockets.gateway.authz.identify = () => answer;
+  it("are closed if the worker is not there", async () => {
+    for (const cluster of [ownClusterOf(7), "backend"]) {
       speaking(current);
       const connection = await gateway.sockets.open(PLAN, { metadata: { identify: cluster } });
       await connection.client.write(fromClient(INIT), fromClient(ME));
@@ -170,5 +165,17 @@ describe("gateway: GraphQL clients that do not say as they should who they are",
       "close 4429 too many initialisation requests",
     ]);
     assert.deepEqual(asked(), [INIT, INIT, INIT]);
+  });
+});
+
+describe("gateway: GraphQL clients about whom the service does not answer in time", () => {
+  const gateway = useIdentifyingGateway("2s");
+
+  it("are closed", async () => {
+    gateway.sockets.gateway.authz.identify = () => "never";
+    const { client, server } = await gateway.open();
+    await client.write(fromClient(INIT), fromClient(ME));
+    assert.equal(await server.closing(), "close 1013 SERVICE_UNAVAILABLE");
+    assert.deepEqual(told(server), ["close 1013 SERVICE_UNAVAILABLE"]);
   });
 });

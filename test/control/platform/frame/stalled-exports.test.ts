@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { readRoute } from "../../../../src/control/platform/frame/route.ts";
 import type { ControlContext } from "../../../../src/control/platform/context.ts";
@@ -6,6 +7,8 @@ import { FULL_KEY, startControl, type RunningControl } from "../../../support/co
 import { eventually } from "../../../support/eventually.ts";
 
 const STALL_MS = 800;
+/** How long a slow receiver takes nothing. */
+const PAUSE_MS = STALL_MS / 16;
 /** Larger than a write, and its characters have two bytes. */
 const TEXT = "ä".repeat(100_001);
 
@@ -84,14 +87,13 @@ describe("an export whose receiver takes nothing", () => {
     const socket = ask();
     let bytes = 0;
     socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
-    const begun = Date.now();
-    while (Date.now() - begun < 3 * STALL_MS) {
+    for (let pauses = 0; pauses * PAUSE_MS < 3 * STALL_MS; pauses += 1) {
+      const wanted = bytes + 1_000_000;
       socket.resume();
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      while (bytes < wanted) await once(socket, "data");
       socket.pause();
-      await new Promise((resolve) => setTimeout(resolve, STALL_MS / 16));
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    assert.ok(bytes > TEXT.length);
     assert.deepEqual([running, logged], [1, []]);
   });
 
