@@ -206,6 +206,20 @@ describe("storage: a database that is away", () => {
     }
   });
 
+  it("gives up on a lock that another transaction holds, after the time that it was given", async () => {
+    const database = await emptyDatabase();
+    try {
+      const holding = await database.db.transaction();
+      await lockUntilEnd(holding, "partitions");
+      const take = () => database.db.transaction((other) => lockUntilEndWithin(other, "partitions", 0));
+      assert.equal(await take(), false);
+      await holding.rollback();
+      assert.equal(await take(), true);
+    } finally {
+      await database.close();
+    }
+  });
+
   it("ends a transaction of a client that has fallen silent, and its locks with it", async () => {
     const database = await emptyDatabase();
     const db = openDatabase(database.url, { statementTimeoutMs: 1_000 });

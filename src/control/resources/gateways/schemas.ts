@@ -34,13 +34,10 @@ export const gateway = z
         digest: z.string(),
         mode: z.enum(["shadow", "enforce"]),
         percentage: z.number(),
-        decisions: z
-          .object({ stable: z.int(), candidate: z.int() })
-          .exactOptional()
-          .meta({
-            description:
-              "By each version since this candidate is in force, not counting those in shadow. Gateways of earlier releases do not report them.",
-          }),
+        decisions: z.object({ stable: z.int(), candidate: z.int() }).exactOptional().meta({
+          description:
+            "By each version since this candidate is in force, not counting those in shadow. Gateways of earlier releases do not report them.",
+        }),
       })
       .nullable(),
     workers: z.object({ expected: z.int(), ready: z.int() }),
