@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { parse as parseGraphql } from "graphql";
 import { ROOT } from "../../docs/.vitepress/pages.ts";
 import { USUAL_FORWARDED_HEADERS } from "../../src/request/types.ts";
+import { syntaxErrorsOf } from "../support/promql.ts";
 import { startWholeControl, type WholeControl } from "../support/whole-control.ts";
 import { ApiCalls, type ApiDocument } from "./support/api-calls.ts";
 import { allBlocks, placeOf, type Block } from "./support/blocks.ts";
@@ -131,12 +132,13 @@ describe("docs: the blocks of every page", function () {
       assert.doesNotThrow(() => parseGraphql(block.text), placeOf(block));
   });
 
-  it("of PromQL name metrics that there are", () => {
+  it("of PromQL are right, and name metrics that there are", () => {
     const sources = globSync("src/telemetry/**/*.ts", { cwd: ROOT }).map((file) =>
       readFileSync(join(ROOT, file), "utf8"),
     );
     const known = sources.join("\n");
     for (const block of inLanguages("promql")) {
+      assert.deepEqual(syntaxErrorsOf(block.text), [], placeOf(block));
       const used = block.text.match(/\bgatehouse_\w+/g) ?? [];
       assert.ok(used.length > 0, placeOf(block));
       for (const name of used)

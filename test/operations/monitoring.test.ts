@@ -7,6 +7,7 @@ import { createMetrics, UPSTREAM_METRICS } from "../../src/telemetry/metrics.ts"
 import { PRODUCTION_ONLY, startControlPlaneProcess } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { startGateway, type RunningGateway } from "../support/gateway.ts";
+import { syntaxErrorsOf } from "../support/promql.ts";
 import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
 import { allQueries, dashboard, DASHBOARDS, groupedLabels, rules, selectorsIn } from "./support/queries.ts";
 
@@ -59,6 +60,12 @@ function served(text: string): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 describe("operations: dashboards and alerts", () => {
+  it("ask in PromQL", () => {
+    for (const { where, query } of allQueries()) assert.deepEqual(syntaxErrorsOf(query), [], where);
+    for (const broken of ["sum(rate(a[5m])", "a > ", 'a{b="c"', "a and on(b group_left c", "rate(a[5x])"])
+      assert.notDeepEqual(syntaxErrorsOf(broken), [], broken);
+  });
+
   it("are set up as monitoring.md says: with the jobs that the rules expect, and a folder for the dashboards", () => {
     const [prometheus, grafana, ...others] = [...page("monitoring").matchAll(/^```yaml\n(.*?)^```$/gms)].map(
       ([, text = ""]) => load(text),
