@@ -90,16 +90,17 @@ describe("end to end: what an overloaded Envoy refuses", function () {
           },
         });
         const sessions = Array.from({ length: CONNECTIONS }, () => connect(gateway.url));
-        // stopped until Envoy has refused so many, so that no machine is too fast for it
+        // stopped until Envoy has refused so many, so that no machine is too fast for it; and the one that adjusts how many wait
         const { workers } = await gateway.children();
-        for (const worker of workers) process.kill(worker, "SIGSTOP");
+        const stopped = [gateway.process.pid!, ...workers];
+        for (const pid of stopped) process.kill(pid, "SIGSTOP");
         const asked = sessions.flatMap((session) => Array.from({ length: STREAMS }, () => ask(session)));
         let answered = 0;
         const counted = asked.map((answer) => answer.then(() => (answered += 1)));
         try {
           await eventually(`${REFUSED} refusals`, () => answered >= REFUSED);
         } finally {
-          for (const worker of workers) process.kill(worker, "SIGCONT");
+          for (const pid of stopped) process.kill(pid, "SIGCONT");
         }
         await Promise.all(counted);
         answers = await Promise.all(asked);
