@@ -1,4 +1,5 @@
 import type { DecodedCheck, DoorCall, Task } from "../decision/point/index.ts";
+import { withoutAppendedPeer } from "../decision/headers/appended-peer.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import { EXTENSION, PLAN_VERSION, PROXY_PROTOCOL, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
@@ -37,9 +38,15 @@ export function createCheckReader({
     // if Envoy traces, this call is a span of the request's trace, and ours is its child
     const traceparent = ofCall ?? call.traceparent;
     const proxyProtocol = call.contextExtensions[EXTENSION.proxyProtocol];
+    const { contextExtensions, streamId } = call;
+    const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
+    const { address: peer } = call.source;
     const access: AccessRequest = {
-      raw: call.request,
-      peer: call.source.address,
+      // our own Envoy appends nobody
+      raw: hasFilters
+        ? call.request
+        : { ...call.request, headers: withoutAppendedPeer(call.request.headers, peer) },
+      peer,
       requestId: call.requestId,
       receivedAt: call.receivedAt,
       // the call may have waited in Envoy, and in the socket, before it was read
@@ -57,8 +64,6 @@ export function createCheckReader({
       ...(traceparent !== undefined && { traceparent }),
       ...(call.headersJoined && { unknown: { headers: severalPerhaps(call.request.headers) } }),
     };
-    const { contextExtensions, streamId } = call;
-    const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
     return {
       access,
       carries: hasFilters ? WITH_FILTERS : WITHOUT_FILTERS,

@@ -8,11 +8,21 @@ import { traefik } from "../../src/authorizers/traefik.ts";
 import type { FrontProxyOptions } from "../../src/decision/decide/front-proxy.ts";
 import type { KnownState } from "../../src/decision/decide/check-session.ts";
 import type { Door } from "../../src/decision/point/index.ts";
+import { createCheckEncoder } from "../../src/extauthz/answer-check.ts";
+import { createCheckReader } from "../../src/extauthz/read-check.ts";
 import type { JsonValue } from "../../src/json/index.ts";
 import { STATED } from "./aws/support/served-aws.ts";
 import { eventOf, type Form } from "./aws/support/events.ts";
 import { useServedDoors } from "../decision/point/support/served-doors.ts";
-import { bearer, deciderOf, snapshotOf, useIssuer, type DeciderParts } from "../decision/support.ts";
+import {
+  bearer,
+  deciderOf,
+  silentLog,
+  snapshotOf,
+  useIssuer,
+  type DeciderParts,
+} from "../decision/support.ts";
+import { checkRequest } from "../support/check-request.ts";
 import {
   fromEnvoy,
   fromHaproxy,
@@ -35,6 +45,8 @@ policies:
   - { resource: "GET /not-outside", condition: 'request.host != "www.test"' }
   - { resource: "GET /tls", condition: 'request.scheme == "https"' }
   - { resource: "GET /not-plain", condition: 'request.scheme != "http"' }
+  - { resource: "GET /no-port", condition: 'not exists(request.headers["x-forwarded-port"])' }
+  - { resource: "GET /no-real-ip", condition: 'not exists(request.headers["x-real-ip"])' }
   - { resource: "GET /direct", condition: 'not exists(request.headers["x-forwarded-for"])' }
 `);
 
@@ -108,6 +120,20 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
     (path, headers) => fromHaproxy(path, [...SAID, ...headers], "GET", PROXY),
     "http",
   );
+  const envoyGrpc = {
+    decode: createCheckReader({ log: silentLog }),
+    encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
+  };
+  telling(
+    "another Envoy over gRPC, which has appended the proxy",
+    envoyGrpc,
+    (path, headers) => {
+      const [[name, client], ...others] = SAID as [readonly [string, string], ...Headers];
+      const said = [[name, `${client},${PROXY}`] as const, ...others, ...headers];
+      return checkRequest({ path, headers: said, peer: PROXY, plans: "", bodies: "unknown" });
+    },
+    "http",
+  );
   for (const form of ["rest", "http-1.0", "http-2.0"] as const)
     telling(`aws ${form}`, awsDoor({ ...STATED, uncached: true }), fromApi(form), "https");
 
@@ -130,6 +156,11 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
 
       it("permits what does not depend on the client's connection", async () => {
         assert.equal(await reasonAt(door, ask("/public")), "ALLOW CONDITION_TRUE");
+        // what load balancers add unasked
+        const added = ["port", "server", "prefix", "ssl"].map((of) => [`x-forwarded-${of}`, "443"] as const);
+        assert.equal(await reasonAt(door, ask("/public", added)), "ALLOW CONDITION_TRUE");
+        for (const path of ["/no-port", "/no-real-ip"])
+          assert.equal(await reasonAt(door, ask(path, added)), "DENY CONDITION_UNKNOWN", path);
         const own = bearer(await idp.token({ sub: "u-1" }));
         assert.equal(await reasonAt(door, ask("/me", [own])), "ALLOW CONDITION_TRUE");
         // with the proxy's word for who it is

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { DecodedCheck, DoorCall, UnknownParts } from "../../decision/point/index.ts";
+import { withoutAppendedPeer } from "../../decision/headers/appended-peer.ts";
 import type { RawRequest } from "../../request/index.ts";
 import { DESCRIPTIONS, oneAddress } from "../sub-request.ts";
 import { readArn, whyNoResource, type MethodArn } from "./arn.ts";
@@ -84,7 +85,8 @@ function ofRequest(event: RequestEvent, arn: MethodArn, { basePaths }: AwsSettin
       scheme: "https",
       host,
       protocol: event.protocol,
-      headers: withoutAppended(headers, event.address),
+      // API Gateway has appended its peer
+      headers: withoutAppendedPeer(headers, event.address),
     },
     peer: oneAddress(event.address),
     ...((query.unknown !== undefined || unknown.size > 0) && {
@@ -114,15 +116,6 @@ function headersOf({ form, headers: named }: RequestEvent): AwsHeaders {
     }
   }
   return { headers, unknown };
-}
-
-/** API Gateway appends the peer to the list of those whom proxies in front of it have forwarded for: it is none of these. */
-function withoutAppended(headers: RawRequest["headers"], peer: string): RawRequest["headers"] {
-  const index = headers.findLastIndex(([name]) => name === "x-forwarded-for");
-  const [name, value] = headers[index] ?? ["", ""];
-  const nodes = value.split(",");
-  if (nodes.at(-1)?.trim() !== peer) return headers;
-  return headers.toSpliced(index, 1, [name, nodes.slice(0, -1).join(",")]);
 }
 
 function lowerCased(named: Named): Named {

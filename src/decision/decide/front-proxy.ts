@@ -68,7 +68,7 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
   const accepted: ReadonlySet<string> = new Set(options.clientHeaders);
   const trust = { isTrusted, ...(options.trustedHops !== undefined && { hops: options.trustedHops }) };
 
-  const fromUntrusted = (raw: RawRequest, clientIp: string): FrontProxy => {
+  const fromUntrusted = (raw: RawRequest, clientIp: string, keeps = accepted): FrontProxy => {
     // a client of a Unix socket has no address
     const address = clientIp === "" ? undefined : clientIp;
     // if there are no trusted proxies, our Envoy sets it
@@ -77,7 +77,7 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
       if (!isForwarding(name)) continue;
       if (name === "x-forwarded-for") wanted[name] = address;
       else if (name === "x-forwarded-proto") wanted[name] = raw.scheme;
-      else if (ALWAYS_OURS.has(name) || !accepted.has(name)) wanted[name] = undefined;
+      else if (ALWAYS_OURS.has(name) || !keeps.has(name)) wanted[name] = undefined;
     }
     return { trusted: false, clientIp, ...withHeaders(raw, wanted) };
   };
@@ -128,7 +128,8 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     // what is shown of these headers could contradict the rest
     if (unknown?.forwarding === true)
       return {
-        ...fromUntrusted(raw, ""),
+        // such as `X-Forwarded-Port`, which load balancers set unasked
+        ...fromUntrusted(raw, "", new Set([...accepted, ...namesOfTrusted(raw)])),
         ...{ trusted, unknown: withoutForwarding(unknown), detail: UNTOLD_DETAIL },
       };
     const schemes = forwardedProto ?? valuesOf(raw, "x-forwarded-proto");
@@ -150,11 +151,20 @@ function refuseBackend(
   return backends.has(value) ? undefined : { reason: "UNKNOWN_BACKEND", detail };
 }
 
+/** Headers by which a proxy tells of the connection in more than one way, and which a door may keep to itself. */
+const ALSO_HIDDEN = ["x-real-ip", "x-forwarded-port", "x-forwarded-server"];
+
+/** @returns the names by which a trusted proxy is believed without being asked for it; not those that say who the client is */
+function namesOfTrusted({ headers }: RawRequest): readonly string[] {
+  return headers.map(([name]) => name).filter((name) => name.startsWith("x-forwarded-"));
+}
+
 /** @returns what is unknown if nobody says which client a trusted proxy forwards the request of */
 function withoutForwarding({ headers, members, ...others }: UnknownParts): UnknownParts {
   return {
     ...others,
-    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...FORWARDED_HEADERS]),
+    headers:
+      headers === "all" ? headers : new Set([...(headers ?? []), ...FORWARDED_HEADERS, ...ALSO_HIDDEN]),
     members: new Set([...(members ?? []), "client_ip", "host", "scheme"]),
   };
 }

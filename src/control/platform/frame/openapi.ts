@@ -284,7 +284,9 @@ function failures(route: Route): Json {
         description: listed.map((code) => `\`${code}\`: ${ERROR_CODES[code].message}`).join("; "),
         headers: {
           ...COMMON_HEADERS,
-          ...(status === 429 && { "Retry-After": { required: true, schema: { type: "integer" } } }),
+          ...((status === 429 || status === 503) && {
+            "Retry-After": { required: status === 429, schema: { type: "integer" } },
+          }),
           ...(status === 401 && { "WWW-Authenticate": { required: true, schema: { type: "string" } } }),
         },
         content: {
