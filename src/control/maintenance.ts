@@ -72,10 +72,12 @@ const JOBS: readonly MaintenanceJob[] = [
     now: true,
     level: "error",
     run: async ({ context: { db, log } }) => {
-      if (await bringNumbersForward(db))
+      await bringNumbersForward(db, (sequence) => {
         log.warn(
-          "the numbers of new rows were behind those that are there, and have been brought forward: gateways get the complete state",
+          { sequence },
+          "the numbers of new rows were behind those that are there, and have been brought forward; after `gateway_changes`, gateways get the complete state",
         );
+      });
     },
   },
   {

@@ -49,15 +49,22 @@ function identity(table: string, column: string): Pick<Numbered, "sequence" | "u
  * rows that exist, and what is new would come before what is old. They are brought forward here, each in a transaction of its own:
  * whoever held two of them could wait for a unit of work that holds one and waits for the other.
  *
+ * @param onForward - hears of each sequence as soon as it is brought forward, also if another one fails
  * @returns whether one was behind
  * @throws what the first failed with, when the others have been brought forward
  */
-export async function bringNumbersForward(db: Knex): Promise<boolean> {
+export async function bringNumbersForward(
+  db: Knex,
+  onForward: (sequence: string) => void = () => undefined,
+): Promise<boolean> {
   let found = false;
   const failures: unknown[] = [];
   for (const one of NUMBERED)
     try {
-      if ((await behind(db, one)) !== undefined && (await bringForward(db, one))) found = true;
+      if ((await behind(db, one)) !== undefined && (await bringForward(db, one))) {
+        found = true;
+        onForward(one.sequence);
+      }
     } catch (error) {
       failures.push(error);
     }

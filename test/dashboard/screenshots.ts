@@ -24,7 +24,7 @@ const EXAMPLE = `/explain#${fragmentOf({
     user: JSON.stringify({ id: "u-1", department: "finance", role: "viewer" }),
   },
 })}`;
-const REASONS = ["CONDITION_FALSE", "NO_MATCHING_POLICY", "UNAUTHENTICATED"];
+const REASONS = ["CONDITION_FALSE", "NO_MATCHING_RULE", "IDENTITY_REQUIRED"];
 
 /** `make screenshots`: not a test, but pictures to look at. */
 describe("pictures of the dashboard", () => {

@@ -90,7 +90,12 @@ describe("the gateway feed on another server, where numbers begin again", () => 
     const unit = await db.transaction();
     try {
       await unit.raw("select nextval('webhook_deliveries_sequence_seq')");
-      await assert.rejects(bringNumbersForward(db), /lock timeout/);
+      const heard: string[] = [];
+      await assert.rejects(
+        bringNumbersForward(db, (sequence) => heard.push(sequence)),
+        /lock timeout/,
+      );
+      assert.deepEqual(heard, ["gateway_changes_seq_seq"]);
       // as a unit does after its deliveries: it waits for nobody, and has a number after all others
       const { rows } = await unit.raw<{ rows: { next: string }[] }>(
         "select nextval('gateway_changes_seq_seq')::text as next",
