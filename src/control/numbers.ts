@@ -47,7 +47,7 @@ function identity(table: string, column: string): Pick<Numbered, "sequence" | "u
 /**
  * Rows are numbered by sequences. Logical replication moves the rows to another server, but not the sequences: there, they are behind the
  * rows that exist, and what is new would come before what is old. They are brought forward here, each in a transaction of its own:
- * whoever held two of them could wait for a unit of work that holds one and waits for the other.
+ * with two sequences locked in one transaction, it could deadlock with a unit of work that uses them in the other order.
  *
  * @param onForward - hears of each sequence as soon as it is brought forward, also if another one fails
  * @returns whether one was behind
@@ -88,8 +88,8 @@ function bringForward(db: Knex, one: Numbered): Promise<boolean> {
 /** @returns the last number of a sequence that is behind; `undefined` if it is not */
 async function behind(db: Knex, { sequence, used }: Numbered): Promise<string | undefined> {
   const { rows } = await db.raw<{ rows: { last: string }[] }>(
-    `select last from (select (last_value - (not is_called)::int)::text as last, last_value, is_called from ${sequence}) given
-     where last_value - (not is_called)::int < coalesce(${used}, 0)`,
+    `select last::text from (select last_value - (not is_called)::int as last from ${sequence}) given
+     where last < coalesce(${used}, 0)`,
   );
   return rows[0]?.last;
 }

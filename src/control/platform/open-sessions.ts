@@ -6,6 +6,11 @@ import type { Knex } from "knex";
  */
 export const TOLERANCE_MS = 300_000;
 
+/** @returns when a session must have expired for no gateway to accept its tokens any more */
+export function longExpired(now: Date): Date {
+  return new Date(now.getTime() - TOLERANCE_MS);
+}
+
 /**
  * SQL: the endings that a row of `sessions` is among (decision 0097): it counts as ended, although it does not say so yet. One that
  * had expired long before is not among them: see `endSessions`. The table must not have another name.

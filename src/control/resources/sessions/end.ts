@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { EventData } from "../../platform/events.ts";
-import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
+import { longExpired, TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
 import type { NewChange, UnitOfWork } from "../../platform/unit.ts";
 import { hasEnding, requestEnding } from "./endings.ts";
 import { statusOf, type SessionRow } from "./store.ts";
@@ -87,7 +87,7 @@ export async function endSessionsOfCustomer(
   const found = await trx("sessions")
     .whereNull("ended_at")
     .where("customer_id", customerId)
-    .where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS))
+    .where("alive_until", ">", longExpired(now))
     .orderBy(["alive_until", "id"])
     .limit(AT_ONCE)
     .pluck<string[]>("id");
@@ -166,7 +166,7 @@ function lockOpen(
 ): Promise<string[]> {
   const query = trx("sessions").modify(whereOpen);
   if (sessionId !== undefined) void query.where("id", sessionId);
-  else void query.where("alive_until", ">", new Date(now.getTime() - TOLERANCE_MS));
+  else void query.where("alive_until", ">", longExpired(now));
   if (userId !== undefined) void query.where("user_id", userId);
   if (customerId !== undefined) void query.where("customer_id", customerId);
   if (sessionId === undefined && userId === undefined && customerId === undefined)

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
-import { TOLERANCE_MS, whereOpen } from "../../platform/open-sessions.ts";
+import { longExpired, whereOpen } from "../../platform/open-sessions.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
 import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { AT_ONCE, endLocked, lockUnended } from "./end.ts";
@@ -57,18 +57,13 @@ async function* usersBeyond(db: Knex, limit: number, now: Date): AsyncGenerator<
          select from sessions where user_id = page.id and ended_at is null and alive_until > :since
          offset :limit limit 1) as is_beyond
        from (select id, customer_id from users where id > :after order by id limit :users) as page order by id`,
-      { since: endsWithUser(now), limit, after, users: USERS },
+      { since: longExpired(now), limit, after, users: USERS },
     );
     for (const user of rows) if (user.is_beyond) yield user;
     const last = rows.at(-1);
     if (last === undefined || rows.length < USERS) return;
     after = last.id;
   }
-}
-
-/** A session that has just expired counts: it ends with the user, too, and a sign-in that is not completed expires within a minute. */
-function endsWithUser(now: Date): Date {
-  return new Date(now.getTime() - TOLERANCE_MS);
 }
 
 /**
@@ -81,7 +76,8 @@ async function endAllBut(unit: UnitOfWork, user: Owner, keep: number): Promise<n
   const open = trx("sessions")
     .modify(whereOpen)
     .where("user_id", user.id)
-    .where("alive_until", ">", endsWithUser(now))
+    // one that has just expired counts: it ends with the user, too, and a sign-in that is not completed expires within a minute
+    .where("alive_until", ">", longExpired(now))
     .orderBy(["alive_until", "id"])
     .limit(keep + AT_ONCE)
     .select("id", "created_at", "alive_until", "seq");

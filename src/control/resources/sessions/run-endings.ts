@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import { backoffMs } from "../../../runtime/backoff.ts";
 import type { ControlContext } from "../../platform/context.ts";
 import { newId } from "../../platform/ids.ts";
-import { TOLERANCE_MS } from "../../platform/open-sessions.ts";
+import { longExpired } from "../../platform/open-sessions.ts";
 import type { UnitOfWork, UnitOrigin } from "../../platform/unit.ts";
 import { endLocked, lockUnended } from "./end.ts";
 import type { EndingRow } from "./endings.ts";
@@ -92,7 +92,7 @@ async function sessionsBehind(
   { customer_id, before_seq, requested_at, position }: EndingRow,
 ): Promise<readonly { readonly at: string; readonly id: string }[]> {
   // those that expired before are many, and not among them
-  const since = new Date(requested_at.getTime() - TOLERANCE_MS).toISOString();
+  const since = longExpired(requested_at).toISOString();
   const [at, after] = position ?? [since, ""];
   const { rows } = await trx.raw<{ rows: { at: string; id: string }[] }>(
     `select alive_until::text as at, id from sessions

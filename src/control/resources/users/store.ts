@@ -162,7 +162,7 @@ export async function lockBySubject(
       .where((either) => void either.where({ issuer }).orWhereNull("issuer"))
       .orderByRaw("issuer nulls last");
   const known = await found().first<{ readonly id: string } | undefined>("id");
-  // before the row, as everywhere: whoever issues tokens in the same transaction takes it, too
+  // before the row, in the order of all transactions: one that goes on to issue tokens takes this lock, too
   if (known !== undefined) await lockRowShared(trx, "users", known.id);
   return found()
     .forUpdate()
