@@ -1,5 +1,5 @@
 // Prints what all runs of mocha came to: the slowest tests, those that failed, and last the totals. Where the end of a long log
-// is all that is kept, it says enough. With `--totals`, the totals alone.
+// is all that is kept, it says enough. With `--totals`, only those that failed and the totals.
 import { globSync, readFileSync } from "node:fs";
 import { LEFT_OUT, RESULTS, SLOWEST, type Results } from "./results.ts";
 
@@ -18,7 +18,7 @@ if (!process.argv.includes("--totals")) {
   }
   for (const file of globSync(`${RESULTS}/*${LEFT_OUT}`).sort())
     process.stdout.write(`\nLEFT OUT ${readFileSync(file, "utf8")}`);
-  for (const failure of runs.flatMap((run) => run.failed)) process.stdout.write(`\n${failure}\n`);
 }
+for (const failure of runs.flatMap((run) => run.failed)) process.stdout.write(`\n${failure}\n`);
 // no run is no success
 process.stdout.write(`${sum("passes")} passed, ${runs.length === 0 ? 1 : sum("failures")} failed\n`);
