@@ -11,7 +11,8 @@ export const WINDOW_END = `now() + interval '${WINDOW_SECONDS} seconds'`;
 export const BEYOND_WINDOW = `now() + interval '${2 * WINDOW_SECONDS} seconds'`;
 /**
  * Maximum number of kinds that are distinguished per webhook: an attacker can cause any number of users and rules. The
- * first kind of a customer is sent even beyond it, because attackers cannot create customers.
+ * first kind of a customer is sent even beyond it, because attackers cannot create customers. A gateway can name any, so
+ * those that do not exist count as one.
  */
 export const MAX_KINDS = 500;
 /**
@@ -20,7 +21,7 @@ export const MAX_KINDS = 500;
  */
 export const MAX_KINDS_OF_CUSTOMER = 20;
 export const MAX_KINDS_OF_OWNER = 100;
-/** The prefix of the key for all other kinds of a customer; no hash contains a space. */
+/** The prefix of the key for all other kinds of a customer; no hash contains a space. What follows is {@link Kind.customer}. */
 export const OTHERS = "others ";
 
 /** An event and a webhook that subscribes to it. */
@@ -39,6 +40,8 @@ export type LastEvent = Pick<StoredEvent, "customerId" | "data">;
 interface Kind {
   readonly webhook: WebhookEvent["webhook"];
   readonly key: string;
+  /** Empty for all customers that do not exist, and for none. */
+  readonly customer: string;
   readonly first: StoredEvent;
   last: StoredEvent;
   total: number;
@@ -55,8 +58,9 @@ export async function coalesce(
   trx: Knex,
   sendings: readonly WebhookEvent[],
 ): Promise<readonly WebhookEvent[]> {
-  const kinds = kindsOf(sendings.filter(isCoalesced));
-  if (kinds.length === 0) return sendings;
+  const coalesced = sendings.filter(isCoalesced);
+  if (coalesced.length === 0) return sendings;
+  const kinds = kindsOf(coalesced, await existingCustomers(trx, coalesced));
   const opened = await count(trx, await withinBounds(trx, kinds));
   return sendings.filter(
     (sending) => !isCoalesced(sending) || opened.has(nameOf(sending.webhook.id, sending.event.id)),
@@ -67,13 +71,24 @@ function isCoalesced({ event: { type } }: WebhookEvent): boolean {
   return type === "policy.violated";
 }
 
-function kindsOf(sendings: readonly WebhookEvent[]): readonly Kind[] {
+async function existingCustomers(trx: Knex, sendings: readonly WebhookEvent[]): Promise<ReadonlySet<string>> {
+  const ids = new Set(sendings.flatMap(({ event }) => event.customerId ?? []));
+  return new Set(
+    await trx("customers")
+      .whereIn("id", [...ids])
+      .pluck<string[]>("id"),
+  );
+}
+
+function kindsOf(sendings: readonly WebhookEvent[], customers: ReadonlySet<string>): readonly Kind[] {
   const kinds = new Map<string, Kind>();
   for (const { webhook, event } of sendings) {
     const key = keyOf(event);
     const name = nameOf(webhook.id, key);
     const known = kinds.get(name);
-    if (known === undefined) kinds.set(name, { webhook, key, first: event, last: event, total: 1 });
+    const { customerId = "" } = event;
+    const customer = customers.has(customerId) ? customerId : "";
+    if (known === undefined) kinds.set(name, { webhook, key, customer, first: event, last: event, total: 1 });
     else {
       known.last = event;
       known.total += 1;
@@ -98,8 +113,8 @@ async function withinBounds(trx: Knex, kinds: readonly Kind[]): Promise<readonly
   }
   return kinds.map((kind) => {
     if (!isNew(known, kind)) return kind;
-    if (!hasRoom(known, kind)) return { ...kind, key: `${OTHERS}${customerOf(kind)}` };
-    addKnown(known, kind.webhook.id, customerOf(kind), kind.key);
+    if (!hasRoom(known, kind)) return { ...kind, key: `${OTHERS}${kind.customer}` };
+    addKnown(known, kind.webhook.id, kind.customer, kind.key);
     return kind;
   });
 }
@@ -110,7 +125,8 @@ type KnownKeys = Map<string, Map<string, Set<string>>>;
 async function readKnown(trx: Knex, ids: readonly string[]): Promise<KnownKeys> {
   const known: KnownKeys = new Map(ids.map((id) => [id, new Map<string, Set<string>>()]));
   const { rows } = await trx.raw<{ rows: { webhook_id: string; key: string; customer: string }[] }>(
-    `select webhook_id, key, coalesce(last_event ->> 'customerId', '') as customer from webhook_windows
+    `select webhook_id, key, coalesce(c.id, '') as customer
+     from webhook_windows left join customers c on c.id = last_event ->> 'customerId'
      where webhook_id = any(?) and not starts_with(key, ?)`,
     [[...ids], OTHERS] as unknown as Knex.RawBinding[],
   );
@@ -129,18 +145,14 @@ function webhookIds(kinds: readonly Kind[]): string[] {
   return [...new Set(kinds.map(({ webhook }) => webhook.id))];
 }
 
-function customerOf({ last: { customerId } }: Kind): string {
-  return customerId ?? "";
-}
-
 function isNew(known: KnownKeys, kind: Kind): boolean {
-  return known.get(kind.webhook.id)?.get(customerOf(kind))?.has(kind.key) !== true;
+  return known.get(kind.webhook.id)?.get(kind.customer)?.has(kind.key) !== true;
 }
 
 function hasRoom(known: KnownKeys, kind: Kind): boolean {
   const { id, customer_id: owner } = kind.webhook;
   const customers = known.get(id);
-  const ofCustomer = customers?.get(customerOf(kind))?.size ?? 0;
+  const ofCustomer = customers?.get(kind.customer)?.size ?? 0;
   if (ofCustomer === 0) return true;
   if (ofCustomer >= (owner === null ? MAX_KINDS_OF_CUSTOMER : MAX_KINDS_OF_OWNER)) return false;
   const total = [...(customers?.values() ?? [])].reduce((sum, { size }) => sum + size, 0);
@@ -182,7 +194,7 @@ function rowsOf(kinds: readonly Kind[]): readonly object[] {
   return [...rows.values()].map(rowOf);
 }
 
-function rowOf({ webhook, key, first, last, total }: Kind): object {
+function rowOf({ webhook, key, customer, first, last, total }: Kind): object {
   const isOthers = key.startsWith(OTHERS);
   const { customerId, data } = last;
   const { user, reason, decision_id } = data;
@@ -193,13 +205,13 @@ function rowOf({ webhook, key, first, last, total }: Kind): object {
     count: isOthers ? total : total - 1,
     first_at: first.timestamp,
     last_at: last.timestamp,
-    last_event: {
-      customerId,
-      // for kinds that are not distinguished, only the customer is known
-      data: isOthers
-        ? { others: true }
-        : { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },
-    },
+    last_event: isOthers
+      ? // all that they have in common
+        { ...(customer !== "" && { customerId: customer }), data: { others: true } }
+      : {
+          customerId,
+          data: { user: user && { id: user.id, customer_id: user.customer_id }, reason, decision_id },
+        },
   };
 }
 

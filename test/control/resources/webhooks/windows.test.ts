@@ -151,7 +151,8 @@ describe("webhooks: violations that repeat", () => {
 
   it("are one count of their customer beyond a number of kinds, whoever is denied what", async () => {
     const id = await webhook();
-    const own = await webhook({ customer_id: await customer() });
+    await customers("cus_own");
+    const own = await webhook({ customer_id: "cus_own" });
     const many = (from: number, count: number, seconds: number) =>
       Array.from({ length: count }, (_, index) =>
         violation(seconds, { userId: `usr_${from + index}`, rule: `r ${index}`, customerId: "cus_own" }),
@@ -194,11 +195,12 @@ describe("webhooks: violations that repeat", () => {
       Array.from({ length: count }, (_, index) => violation(0, { customerId, rule: `r ${index}` }));
     const toldOf = async (customerId: string) =>
       (await told(id)).filter(({ data }) => data.user?.customer_id === customerId).length;
+    const full = Array.from({ length: 30 }, (_, index) => `cus_full_${index}`);
+    await customers("cus_loud", "cus_2", "cus_late", ...full);
     await announce(...kindsOf("cus_loud", 300));
     await announce(...kindsOf("cus_2", 3));
     assert.deepEqual([await toldOf("cus_loud"), await toldOf("cus_2")], [MAX_KINDS_OF_CUSTOMER, 3]);
     // all together are bounded as well, but for the first of each
-    const full = Array.from({ length: 30 }, (_, index) => `cus_full_${index}`);
     await announce(...full.flatMap((customerId) => kindsOf(customerId, MAX_KINDS_OF_CUSTOMER)));
     const apart = db("webhook_windows").where({ webhook_id: id }).whereNot("key", "like", "others %");
     const last = full.length - Math.ceil((MAX_KINDS - MAX_KINDS_OF_CUSTOMER - 3) / MAX_KINDS_OF_CUSTOMER);
@@ -213,6 +215,34 @@ describe("webhooks: violations that repeat", () => {
       [of("cus_loud"), of("cus_late"), of("cus_2")],
       [300 - MAX_KINDS_OF_CUSTOMER, 1, undefined],
     );
+  });
+
+  it("of customers that do not exist are bounded as those of one customer, however many a gateway names", async () => {
+    const id = await webhook();
+    await customers("cus_1");
+    const invented = 5_000;
+    const each = (from: number) =>
+      Array.from({ length: invented / 2 }, (_, index) => violation(0, { customerId: `cus_${from + index}` }));
+    await announce(...each(10_000));
+    await announce(...each(20_000));
+    assert.equal((await told(id)).length, MAX_KINDS_OF_CUSTOMER);
+    // those of no customer at all share their bound
+    const { customerId: _, ...nobodys } = violation(0);
+    await announce(nobodys);
+    assert.equal((await told(id)).length, MAX_KINDS_OF_CUSTOMER);
+    assert.equal((await db("webhook_windows").select("key")).length, MAX_KINDS_OF_CUSTOMER + 1);
+    // and leave room for one that exists
+    await announce(violation(0));
+    assert.equal((await told(id)).length, MAX_KINDS_OF_CUSTOMER + 1);
+    await close(60);
+    const [others, ...more] = (await told(id)).filter(({ data }) => data.others);
+    assert.deepEqual(more, []);
+    assert.deepEqual(others?.data, {
+      count: invented + 1 - MAX_KINDS_OF_CUSTOMER,
+      first_at: at(0).toISOString(),
+      last_at: at(0).toISOString(),
+      others: true,
+    });
   });
 
   it("are bounded and counted by many transactions at once", async () => {
@@ -328,15 +358,9 @@ describe("webhooks: violations that repeat", () => {
     assert.deepEqual(await counts(), [undefined, 1]);
   });
 
-  async function customer(): Promise<string> {
-    const fields = {
-      name: "Acme",
-      name_key: "acme",
-      status: "active",
-      allowed_return_urls: [],
-      metadata: "{}",
-    };
-    await db("customers").insert({ ...fields, id: "cus_own", created_at: at(0), updated_at: at(0) });
-    return "cus_own";
+  async function customers(...ids: readonly string[]): Promise<void> {
+    const fields = { name: "Acme", status: "active", allowed_return_urls: [], metadata: "{}" };
+    const times = { created_at: at(0), updated_at: at(0) };
+    await db("customers").insert(ids.map((id) => ({ ...fields, ...times, id, name_key: id })));
   }
 });
