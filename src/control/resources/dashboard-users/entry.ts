@@ -5,7 +5,7 @@ import type { UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { forgetDevices } from "./devices.ts";
 import { hashPassword } from "./hash-password.ts";
-import { findLink, takeLink } from "./links.ts";
+import { findLink, takeLink, withdrawLinksBy } from "./links.ts";
 import { passwordProblem } from "./password-rules.ts";
 import { endSessionsOf } from "./sessions.ts";
 import {
@@ -88,7 +88,10 @@ export async function acceptInvitation(
   return after;
 }
 
-/** Stores a new password. Other links become invalid, and no browser is recognized any more. */
+/**
+ * Stores a new password. Other links become invalid, also those that the user has made for others: whoever knew the old
+ * password may have made them. No browser is recognized any more.
+ */
 export async function setPassword(
   unit: UnitOfWork,
   user: DashboardUserRow,
@@ -98,6 +101,7 @@ export async function setPassword(
   const change = { password_hash: passwordHash, updated_at: now, revision: user.revision + 1 };
   await trx("dashboard_users").where({ id: user.id }).update(change);
   await trx("dashboard_links").where({ user_id: user.id }).delete();
+  await withdrawLinksBy(trx, user.id);
   await forgetDevices(trx, user.id);
   unit.record({ action: "dashboard_user.password_set", target: { type: "dashboard_user", id: user.id } });
   return { ...user, ...change };

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { hashSecret, newSecret } from "../../platform/secret-box.ts";
+import type { UnitOfWork } from "../../platform/unit.ts";
 import { anyDashboardUser, lockSetup } from "./store.ts";
 
 const SETUP_MS = 24 * 3_600_000;
@@ -12,6 +13,8 @@ export interface LinkRow {
   readonly token_hash: string;
   /** The user whose password it sets; null for the link that creates the first owner. */
   readonly user_id: string | null;
+  /** The user who has made it; null if it was made on the machine itself. */
+  readonly created_by: string | null;
   readonly expires_at: Date;
 }
 
@@ -58,21 +61,29 @@ export async function replaceSetupLink(
   await lockSetup(trx);
   if (await anyDashboardUser(trx)) return undefined;
   await trx("dashboard_links").whereNull("user_id").delete();
-  const { token, expiresAt } = await insertLink(trx, null, now, SETUP_MS);
+  const { token, expiresAt } = await insertLink(trx, { user_id: null, created_by: null }, now, SETUP_MS);
   return { url: `${publicUrl}/setup?token=${token}`, expiresAt };
 }
 
-/** Creates the one-time link with which a user sets the password; replaces an earlier one. */
+/**
+ * Creates the one-time link with which a user sets the password; replaces an earlier one. It is valid only as long as its
+ * maker may make links, with the same password: {@link withdrawLinksBy}.
+ */
 export async function makeInvitation(
-  trx: Knex.Transaction,
+  { trx, now, origin: { actor } }: Pick<UnitOfWork, "trx" | "now" | "origin">,
   userId: string,
   publicUrl: string,
-  now: Date,
   forMs: number = INVITATION_MS,
 ): Promise<{ url: string; expires_at: Date }> {
   await trx("dashboard_links").where({ user_id: userId }).delete();
-  const { token, expiresAt } = await insertLink(trx, userId, now, forMs);
+  const maker = actor.kind === "dashboard_user" ? actor.id : null;
+  const { token, expiresAt } = await insertLink(trx, { user_id: userId, created_by: maker }, now, forMs);
   return { url: `${publicUrl}/invite?token=${token}`, expires_at: expiresAt };
+}
+
+/** Makes the links invalid that this user has made for others. Those of a user who is deleted go with the row. */
+export async function withdrawLinksBy(trx: Knex.Transaction, userId: string): Promise<void> {
+  await trx("dashboard_links").where({ created_by: userId }).delete();
 }
 
 /** Finds a valid link. */
@@ -97,7 +108,7 @@ function goodLink(token: string, now: Date) {
 
 async function insertLink(
   trx: Knex.Transaction,
-  userId: string | null,
+  columns: Pick<LinkRow, "user_id" | "created_by">,
   now: Date,
   forMs: number,
 ): Promise<{ token: string; expiresAt: Date }> {
@@ -105,7 +116,7 @@ async function insertLink(
   const expiresAt = new Date(now.getTime() + forMs);
   await trx("dashboard_links").insert({
     token_hash: hashSecret(token),
-    user_id: userId,
+    ...columns,
     created_at: now,
     expires_at: expiresAt,
   });

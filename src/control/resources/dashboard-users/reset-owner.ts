@@ -17,7 +17,7 @@ export async function resetOwner(
   email: string,
   publicUrl: string,
 ): Promise<{ readonly url: string; readonly expires_at: Date }> {
-  const { trx, now } = unit;
+  const { trx } = unit;
   const owners = await lockOwners(trx);
   const owner = owners.find((one) => one.email === email);
   if (owner === undefined) {
@@ -25,7 +25,7 @@ export async function resetOwner(
     throw new ApiError("DASHBOARD_USER_NOT_FOUND", { message: noOwner(email, other?.role, owners) });
   }
   await forgetAttempts(trx, email);
-  const link = await makeInvitation(trx, owner.id, publicUrl, now, RESET_MS);
+  const link = await makeInvitation(unit, owner.id, publicUrl, RESET_MS);
   unit.record({
     action: "dashboard_user.reset_link_created",
     target: { type: "dashboard_user", id: owner.id },

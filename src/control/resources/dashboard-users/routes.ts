@@ -139,7 +139,9 @@ function sessionRoutes(context: ControlContext): Route[] {
       path: "/dashboard/password",
       operation: "changePassword",
       summary: "Change your own password",
-      description: "Ends your other sessions; other browsers are no longer recognized.",
+      description:
+        "Ends your other sessions; other browsers are no longer recognized, and links that you have made for other " +
+        "users become invalid.",
       body: passwordChange,
       answers: { 200: dashboardUser },
       errors: ["CSRF_TOKEN_INVALID", "CONFLICT"],

@@ -45,7 +45,8 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
       operation: "inviteDashboardUser",
       summary: "Invite a dashboard user",
       description:
-        "The response contains a link to set the user's password. It is shown only once and valid for three days.",
+        "The response contains a link to set the user's password. It is shown only once and valid for three days, as " +
+        "long as you stay an owner and keep your password.",
       body: newDashboardUser,
       answers: { 201: invitedUser },
       etag: true,

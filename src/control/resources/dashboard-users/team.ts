@@ -3,7 +3,7 @@ import { ApiError } from "../../platform/errors.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { newUser } from "./entry.ts";
-import { makeInvitation } from "./links.ts";
+import { makeInvitation, withdrawLinksBy } from "./links.ts";
 import {
   insertDashboardUser,
   lockDashboardUser,
@@ -27,7 +27,7 @@ export async function inviteUser(
   const user = newUser(fields, now, null);
   await insertDashboardUser(trx, user);
   unit.record({ action: "dashboard_user.invited", ...about(user), after: recordedUser(user) });
-  return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
+  return { user, invitation: await makeInvitation(unit, user.id, publicUrl) };
 }
 
 /**
@@ -38,7 +38,7 @@ export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: strin
   const { trx, now } = unit;
   const user = await lockDashboardUser(trx, id);
   unit.record({ action: "dashboard_user.invited", ...about(user) });
-  return { user, invitation: await makeInvitation(trx, user.id, publicUrl, now) };
+  return { user, invitation: await makeInvitation(unit, user.id, publicUrl) };
 }
 
 /** @throws ApiError 404; 409 if no owner would be left */
@@ -57,6 +57,7 @@ export async function updateUser(
   await trx("dashboard_users")
     .where({ id })
     .update({ ...change, updated_at: now, revision: after.revision });
+  if (after.role !== "owner") await withdrawLinksBy(trx, id);
   unit.record({
     action: "dashboard_user.updated",
     ...about(after),
@@ -67,7 +68,7 @@ export async function updateUser(
 }
 
 /**
- * Deletes a user, with sessions and links. Records of what they did stay, with only their id.
+ * Deletes a user, with sessions, links, and links that the user has made for others. Records of what they did stay, with only their id.
  *
  * @throws ApiError 404; 409 if no owner would be left
  */

@@ -94,6 +94,36 @@ describe("/dashboard/users", () => {
     assert.equal((await accept("invented")).status, 401);
   });
 
+  it("takes no link whose maker was deleted, is no owner any more, or has another password since", async () => {
+    const maker = await makePerson(control, owner, "owner");
+    const victim = await makePerson(control, owner, "owner");
+    const makeLink = async (by: Person) => {
+      const made = await send(control, "POST", `/dashboard/users/${victim.id}/invitation`, by.headers);
+      assert.equal(made.status, 201);
+      return tokenOf(made.body.data.invitation.url);
+    };
+    const changes: readonly (readonly [string, () => Promise<{ readonly status: number }>])[] = [
+      [
+        "a new password",
+        async () => accept(tokenOf((await ask("POST", `/${maker.id}/invitation`)).body.data.invitation.url)),
+      ],
+      ["another role", () => ask("PUT", `/${maker.id}`, { role: "admin" })],
+      ["deletion", () => ask("DELETE", `/${maker.id}`)],
+    ];
+    for (const [what, change] of changes) {
+      await ask("PUT", `/${maker.id}`, { role: "owner" });
+      const token = await makeLink(await signIn(control, maker.email));
+      assert.equal((await change()).status, 200, what);
+      const { status, body } = await accept(token, "Another one 42");
+      assert.deepEqual([status, body.error?.code], [401, "INVALID_LINK"], what);
+      await signIn(control, victim.email);
+    }
+    // what others do with their names changes nothing
+    const token = await makeLink(owner);
+    assert.equal((await ask("PUT", `/${owner.id}`, { name: "O" })).status, 200);
+    assert.equal((await accept(token, "Another one 42")).status, 200);
+  });
+
   it("lets a forgotten password be set anew: sessions end, and a lock is lifted", async () => {
     const person = await makePerson(control, owner, "admin");
     for (let i = 0; i < 5; i += 1)
