@@ -5,16 +5,16 @@ import { counter, time } from "./figures.ts";
 const visible = (max: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`);
 
-/** The body of `POST /gateway/registration`: what a gateway is and enforces right now. */
+/** The body of `POST /gateway/registration`: what a gateway is and enforces right now. Later releases may say more, which is ignored. */
 export const registrationBody = z
-  .strictObject({
+  .object({
     /** The same after a restart; different for each gateway of a key. */
     id: visible(200),
     kind: z.enum(["gateway", "authz"]),
     /** Where it listens. */
     address: z.string().min(1).max(400),
     version: visible(64),
-    policies: z.strictObject({
+    policies: z.object({
       source: z.enum(["directory", "control_plane"]),
       set: z.string().min(1).max(256),
       /** Null while none is in force. */
@@ -26,15 +26,15 @@ export const registrationBody = z
     }),
     /** Null without a candidate. */
     rollout: z
-      .strictObject({
+      .object({
         digest: z.string().regex(/^[0-9a-f]{64}$/),
         mode: z.enum(["shadow", "enforce"]),
         percentage: z.number().min(0).max(100),
         /** By each arm since this candidate is in force. In shadow there are no arms, and nothing is counted. */
-        decisions: z.strictObject({ stable: counter, candidate: counter }).exactOptional(),
+        decisions: z.object({ stable: counter, candidate: counter }).exactOptional(),
       })
       .nullable(),
-    workers: z.strictObject({ expected: counter.max(64), ready: counter.max(64) }),
+    workers: z.object({ expected: counter.max(64), ready: counter.max(64) }),
     started_at: time,
     /** By the gateway's clock. */
     sent_at: time,

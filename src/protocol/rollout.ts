@@ -43,7 +43,7 @@ export const MOST_SHADOW_RULES = 100;
 /** The name of all these others; no rule has it as its id. */
 export const OTHER_RULES = "*";
 
-const arm = z.strictObject({
+const arm = z.object({
   decisions: counter,
   denials: counter,
   errors: counter,
@@ -52,23 +52,23 @@ const arm = z.strictObject({
   /** Callers who were denied most, or whose decisions took longest, as in `src/decision/rollout/heavy-callers.ts`. */
   heaviest: z
     .array(
-      z.strictObject({
+      z.object({
         caller: z.string().min(1).max(32),
         ...{ decisions: counter, denials: counter, errors: counter, slow: counter },
       }),
     )
     .max(MOST_HEAVY_CALLERS),
 });
-const arms = z.strictObject({ stable: arm, candidate: arm });
+const arms = z.object({ stable: arm, candidate: arm });
 
-const shadowCounts = z.strictObject({
+const shadowCounts = z.object({
   same: counter,
   different: counter,
   failed: counter,
   dropped: counter,
   rules: z
     .array(
-      z.strictObject({
+      z.object({
         difference: z.enum(["denies", "allows", "plan"]),
         /** Its id; empty where no rule decided, {@link OTHER_RULES} for those that are not counted by name. */
         rule: z.string().max(256),
@@ -78,9 +78,12 @@ const shadowCounts = z.strictObject({
     .max(3 * MOST_SHADOW_RULES + 3),
 });
 
-/** The body of `POST /gateway/rollout-reports`: what a gateway has seen of a rollout. The last report counts. */
+/**
+ * The body of `POST /gateway/rollout-reports`: what a gateway has seen of a rollout. The last report counts. Later releases may
+ * report more, which is ignored.
+ */
 export const rolloutReportBody = z
-  .strictObject({
+  .object({
     /** As in registrations. */
     gateway: z.string().regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters"),
     rollout: z.string().min(1).max(64),
@@ -93,7 +96,7 @@ export const rolloutReportBody = z
     shadow: shadowCounts.nullable(),
     /** The gateway itself has taken the candidate back. */
     taken_back: z
-      .strictObject({ cause: z.enum(["denials", "errors", "slow"]), detail: z.string().max(500) })
+      .object({ cause: z.enum(["denials", "errors", "slow"]), detail: z.string().max(500) })
       .nullable(),
   })
   .meta({ id: "RolloutReport" });

@@ -2,9 +2,9 @@ import * as z from "zod";
 import type { DeepReadonly } from "../json/index.ts";
 import { counter, time } from "./figures.ts";
 
-/** The body of `POST /gateway/statistics`: counts between two points in time. */
+/** The body of `POST /gateway/statistics`: counts between two points in time. Later releases may count more, which is ignored. */
 export const statisticsBody = z
-  .strictObject({
+  .object({
     /** Identifies one run of one process. Its counters start at zero. */
     instance: z.string().regex(/^[\x21-\x7e]{1,128}$/, "must be 1 to 128 visible ASCII characters"),
     /** Counts from 1. A report that is sent again has the same number. */
@@ -13,7 +13,7 @@ export const statisticsBody = z
     to: time,
     caches: z
       .array(
-        z.strictObject({
+        z.object({
           name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, "must be a name in lower case"),
           hits: counter,
           misses: counter,
@@ -21,7 +21,7 @@ export const statisticsBody = z
         }),
       )
       .max(50, "must have at most 50 caches"),
-    audit: z.strictObject({ decided: counter, recorded: counter, dropped: counter }),
+    audit: z.object({ decided: counter, recorded: counter, dropped: counter }),
   })
   .meta({ id: "GatewayStatistics" });
 export type StatisticsReport = DeepReadonly<z.output<typeof statisticsBody>>;
