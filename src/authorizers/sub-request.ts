@@ -65,7 +65,7 @@ export function checkOf(
       deadline,
       ...(traceparent !== undefined && traces.length === 1 && { traceparent }),
       ...(tellsHopByHop !== true && {
-        unknown: { headers: NOT_TOLD, ...(hidesForwarding && { forwarding: hidesForwarding }) },
+        unknown: { headers: NOT_TOLD, ...(hidesForwarding && { forwarding: "all" as const }) },
       }),
     },
     carries: DESCRIPTIONS.carries,

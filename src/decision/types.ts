@@ -82,6 +82,8 @@ export interface GatheredAttributes {
 interface Facts {
   /** Details of what was wrong, for logs and audit. Contains no secrets. */
   readonly detail?: string;
+  /** Why something about the client's connection is unknown: a detail of denials for that reason. */
+  readonly untold?: string;
   readonly snapshot?: Snapshot;
   /** Present if a candidate is enforced for a part of the callers, and the caller is known. */
   readonly arm?: RolloutArm;

@@ -1,6 +1,7 @@
 import type { DecodedCheck, DoorCall, Task } from "../decision/point/index.ts";
 import { withoutAppendedPeer } from "../decision/headers/appended-peer.ts";
 import type { AccessRequest } from "../decision/types.ts";
+import type { RawRequest } from "../request/index.ts";
 import { EXTENSION, PLAN_VERSION, PROXY_PROTOCOL, REPORTS } from "../envoy-contract.ts";
 import { decodeCheck } from "./decode.ts";
 
@@ -41,11 +42,11 @@ export function createCheckReader({
     const { contextExtensions, streamId } = call;
     const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
     const { address: peer } = call.source;
+    // our own Envoy appends nobody
+    const read = hasFilters ? { raw: call.request } : fromAnotherEnvoy(call.request, peer);
+    const joined = call.headersJoined ? { headers: severalPerhaps(call.request.headers) } : undefined;
     const access: AccessRequest = {
-      // our own Envoy appends nobody
-      raw: hasFilters
-        ? call.request
-        : { ...call.request, headers: withoutAppendedPeer(call.request.headers, peer) },
+      raw: read.raw,
       peer,
       requestId: call.requestId,
       receivedAt: call.receivedAt,
@@ -62,7 +63,7 @@ export function createCheckReader({
       ...(isProxyProtocol(proxyProtocol) && { proxyProtocol }),
       ...(call.forwardedProto !== undefined && { forwardedProto: call.forwardedProto }),
       ...(traceparent !== undefined && { traceparent }),
-      ...(call.headersJoined && { unknown: { headers: severalPerhaps(call.request.headers) } }),
+      ...((joined ?? read.unknown) && { unknown: { ...read.unknown, ...joined } }),
     };
     return {
       access,
@@ -75,6 +76,21 @@ export function createCheckReader({
       reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,
     };
   };
+}
+
+/**
+ * What Envoy does to the headers of a proxy in front of it depends on its configuration (Envoy, "HTTP header manipulation"): with
+ * `use_remote_address`, it appends the peer to X-Forwarded-For, and writes its own scheme into X-Forwarded-Proto. For a peer on
+ * the same machine, it appends an address of its own, which nothing tells apart from a client's.
+ */
+function fromAnotherEnvoy(raw: RawRequest, peer: string): Pick<AccessRequest, "raw" | "unknown"> {
+  if (isLoopback(peer)) return { raw, unknown: { forwarding: "all" } };
+  const { headers, wasAppended } = withoutAppendedPeer(raw.headers, peer);
+  return { raw: { ...raw, headers }, ...(wasAppended && { unknown: { forwarding: "scheme" } }) };
+}
+
+function isLoopback(peer: string): boolean {
+  return peer === "::1" || /^(?:::ffff:)?127\./.test(peer);
 }
 
 function isProxyProtocol(text: string | undefined): text is keyof typeof PROXY_PROTOCOL {

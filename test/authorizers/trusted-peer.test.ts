@@ -45,6 +45,7 @@ policies:
   - { resource: "GET /not-outside", condition: 'request.host != "www.test"' }
   - { resource: "GET /tls", condition: 'request.scheme == "https"' }
   - { resource: "GET /not-plain", condition: 'request.scheme != "http"' }
+  - { resource: "GET /said-tls", condition: '"https" in request.headers["x-forwarded-proto"]' }
   - { resource: "GET /no-port", condition: 'not exists(request.headers["x-forwarded-port"])' }
   - { resource: "GET /no-real-ip", condition: 'not exists(request.headers["x-real-ip"])' }
   - { resource: "GET /direct", condition: 'not exists(request.headers["x-forwarded-for"])' }
@@ -89,53 +90,105 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
     name: string,
     door: Door<Message, unknown>,
     ask: (path: string, headers: Headers) => Message,
-    scheme: "http" | "https",
+    scheme: "http" | "unknown" = "http",
+    permitted = "ALLOW CONDITION_TRUE",
   ) => {
     it(`${name}: the client is the one that it names`, async () => {
-      for (const [path, permitted] of [
-        ["/public", true],
-        ["/proxy", false],
-        ["/not-client", false],
-        ["/client", true],
-        ["/not-outside", false],
-        ["/tls", scheme === "https"],
+      const no = "DENY CONDITION_FALSE";
+      const tls = scheme === "http" ? no : "DENY CONDITION_UNKNOWN";
+      for (const [path, decided] of [
+        ["/public", "ALLOW CONDITION_TRUE"],
+        ["/proxy", no],
+        ["/not-client", no],
+        ["/client", "ALLOW CONDITION_TRUE"],
+        ["/not-outside", no],
+        ["/tls", tls],
+        ["/not-plain", tls],
+        ["/said-tls", tls],
       ] as const)
         for (const front of [{}, { trustedHops: 1 }])
           assert.equal(
             await reasonAt(door, ask(path, []), front),
-            permitted ? "ALLOW CONDITION_TRUE" : "DENY CONDITION_FALSE",
+            decided,
             `${path} ${JSON.stringify(front)}`,
           );
     });
+    it(`${name}: ${scheme === "http" ? "so is its scheme" : "its scheme is unknown, unless \`Forwarded\` tells it"}`, async () => {
+      const front = { forwardedHeaders: ["x-forwarded-for", "x-forwarded-proto", "forwarded"] as const };
+      for (const [proto, decided] of [
+        ["http", "DENY CONDITION_FALSE"],
+        ["https", scheme === "http" ? "DENY AMBIGUOUS_FORWARDING" : permitted],
+      ] as const) {
+        const forwarded = ["forwarded", `for=${CLIENT};proto=${proto}`] as const;
+        assert.equal(await reasonAt(door, ask("/tls", [forwarded]), front), decided, proto);
+      }
+    });
   };
-  telling(
-    "nginx",
-    nginx,
-    (path, headers) => withRequestLine(path, [...SAID, ...headers], "GET", PROXY),
-    "http",
-  );
-  telling(
-    "haproxy",
-    haproxy,
-    (path, headers) => fromHaproxy(path, [...SAID, ...headers], "GET", PROXY),
-    "http",
-  );
+  telling("nginx", nginx, (path, headers) => withRequestLine(path, [...SAID, ...headers], "GET", PROXY));
+  telling("haproxy", haproxy, (path, headers) => fromHaproxy(path, [...SAID, ...headers], "GET", PROXY));
   const envoyGrpc = {
     decode: createCheckReader({ log: silentLog }),
     encode: createCheckEncoder({ place: { file: "/run/state.json", epoch: "e-1" } }),
   };
+  const throughEnvoy = (path: string, said: Headers, peer = PROXY) =>
+    checkRequest({ path, headers: said, peer, plans: "", bodies: "unknown" });
+  const appended = (peer: string): Headers =>
+    SAID.map(([name, value]) => [name, name === "x-forwarded-for" ? `${value},${peer}` : value]);
+  telling("another Envoy over gRPC, which leaves the headers as they are", envoyGrpc, (path, headers) =>
+    throughEnvoy(path, [...SAID, ...headers]),
+  );
   telling(
     "another Envoy over gRPC, which has appended the proxy",
     envoyGrpc,
-    (path, headers) => {
-      const [[name, client], ...others] = SAID as [readonly [string, string], ...Headers];
-      const said = [[name, `${client},${PROXY}`] as const, ...others, ...headers];
-      return checkRequest({ path, headers: said, peer: PROXY, plans: "", bodies: "unknown" });
-    },
-    "http",
+    (path, headers) => throughEnvoy(path, [...appended(PROXY), ...headers]),
+    "unknown",
   );
+
+  it("another Envoy over gRPC: the client of a proxy on the same machine is unknown, whatever was appended", async () => {
+    for (const peer of ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1"])
+      for (const said of [SAID, appended("10.9.9.9"), appended(peer)]) {
+        const front = { trustedProxies: ["127.0.0.0/8", "::1/128", "10.0.0.0/8"] };
+        for (const path of ["/proxy", "/not-client", "/client", "/tls", "/not-plain", "/inside"])
+          assert.equal(
+            await reasonAt(envoyGrpc, throughEnvoy(path, said, peer), front),
+            "DENY CONDITION_UNKNOWN",
+            `${peer} ${path}`,
+          );
+        assert.equal(
+          await reasonAt(envoyGrpc, throughEnvoy("/public", said, peer), front),
+          "ALLOW CONDITION_TRUE",
+        );
+      }
+  });
+
+  it("says that only the scheme is unknown, and only where that decides", async () => {
+    const decide = deciderOf(POLICIES, {
+      verifier: idp.verifier,
+      frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
+    });
+    const detailAt = async (path: string, said: Headers) => {
+      const { access } = envoyGrpc.decode(throughEnvoy(path, said), { deadline: Number.POSITIVE_INFINITY });
+      return (await decide(access)).detail;
+    };
+    assert.match((await detailAt("/tls", appended(PROXY))) ?? "", /does not tell which scheme/);
+    for (const path of ["/client", "/proxy", "/nothing"])
+      assert.equal(await detailAt(path, appended(PROXY)), undefined);
+    assert.equal(await detailAt("/tls", SAID), undefined);
+  });
+
   for (const form of ["rest", "http-1.0", "http-2.0"] as const)
-    telling(`aws ${form}`, awsDoor({ ...STATED, uncached: true }), fromApi(form), "https");
+    describe(`aws ${form}`, () => {
+      const door = awsDoor({ ...STATED, uncached: true });
+      // which cannot replace that header for the application
+      telling(form, door, fromApi(form), "unknown", "DENY PLAN_NOT_ENFORCEABLE");
+
+      it("serves nothing but TLS to a client that comes without a proxy", async () => {
+        const direct = JSON.parse(
+          JSON.stringify(eventOf(form, { target: "/tls" })).replaceAll("127.0.0.1", CLIENT),
+        ) as JsonValue;
+        assert.equal(await reasonAt(door, direct), "ALLOW CONDITION_TRUE");
+      });
+    });
 
   const HIDING = [
     ["caddy", caddy, withRequestLine],
@@ -174,7 +227,9 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
         const { access } = door.decode(ask("/client"), { deadline: Number.POSITIVE_INFINITY });
         const { reason, clientIp, detail = "" } = await decide(access);
         assert.deepEqual([reason, clientIp], ["CONDITION_UNKNOWN", ""]);
-        assert.match(detail, /the peer is a trusted proxy, and this door does not tell/);
+        assert.match(detail, /^the peer is a trusted proxy, and this door does not tell/);
+        const other = door.decode(ask("/public"), { deadline: Number.POSITIVE_INFINITY });
+        assert.equal((await decide(other.access)).detail, undefined);
       });
 
       it("believes no other header about the client", async () => {
@@ -205,6 +260,14 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
             await reasonAt(door, ask("/me", [own]), {}, { controlPlane: { state: () => state(ranges) } }),
             "DENY CLIENT_ADDRESS_NOT_ALLOWED",
           );
+        const decide = deciderOf(POLICIES, {
+          verifier: idp.verifier,
+          frontProxy: { trustedProxies: ["10.0.0.0/8"], backends: [] },
+          controlPlane: { state: () => state(["0.0.0.0/0"]) },
+        });
+        const { access } = door.decode(ask("/me", [own]), { deadline: Number.POSITIVE_INFINITY });
+        const { detail = "" } = await decide(access);
+        assert.match(detail, /^session ses_1; the peer is a trusted proxy, and this door does not tell/);
         const direct = ask("/me", [own], CLIENT);
         const within = { controlPlane: { state: () => state(["203.0.113.0/24"]) } };
         assert.equal(await reasonAt(door, direct, {}, within), "ALLOW CONDITION_TRUE");

@@ -135,8 +135,9 @@ describe("following: client", () => {
     });
 
     it("an answer that is small only as long as it is compressed", async () => {
-      plane.fault = () => zipped(Buffer.alloc(64 * 1024 * 1024, " "));
-      const { code, message } = await failureOf(client.user("usr_1"));
+      const fault = zipped(Buffer.alloc(64 * 1024 * 1024, " "));
+      plane.fault = () => fault;
+      const { code, message } = await failureOf(client.records(['{"a":1}\n'], 60_000));
       assert.equal(code, "MALFORMED_ANSWER");
       assert.match(message, /larger than/);
     });

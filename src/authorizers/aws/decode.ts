@@ -86,15 +86,15 @@ function ofRequest(event: RequestEvent, arn: MethodArn, { basePaths }: AwsSettin
       host,
       protocol: event.protocol,
       // API Gateway has appended its peer
-      headers: withoutAppendedPeer(headers, event.address),
+      headers: withoutAppendedPeer(headers, event.address).headers,
     },
     peer: oneAddress(event.address),
-    ...((query.unknown !== undefined || unknown.size > 0) && {
-      unknown: {
-        ...(unknown.size > 0 && { headers: unknown }),
-        ...(query.unknown !== undefined && { query: query.unknown }),
-      },
-    }),
+    unknown: {
+      // it writes its own scheme over that of a proxy in front
+      forwarding: "scheme",
+      ...(unknown.size > 0 && { headers: unknown }),
+      ...(query.unknown !== undefined && { query: query.unknown }),
+    },
   };
 }
 

@@ -20,8 +20,11 @@ export interface UnknownParts {
   readonly query?: ReadonlySet<string> | "all";
   /** Other members of `request`. */
   readonly members?: ReadonlySet<"client_ip" | "host" | "protocol" | "scheme">;
-  /** What the peer says of its own client in headers. Of a trusted proxy's client, address, scheme and host are unknown then. */
-  readonly forwarding?: true;
+  /**
+   * What the peer says of its own client in headers: all of it, or only X-Forwarded-Proto. If the peer is a trusted proxy, address,
+   * scheme and host of its client are unknown then, or only the scheme.
+   */
+  readonly forwarding?: "all" | "scheme";
   /** What is not said of the caller: somebody who may say who is calling has said only a part. */
   readonly identity?: true;
 }

@@ -116,7 +116,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const known: Draft = {
       clientIp: proxy.clientIp,
       trustedPeer: proxy.trusted,
-      ...(proxy.detail !== undefined && { detail: proxy.detail }),
+      ...(proxy.untold !== undefined && { untold: proxy.untold }),
       ...(proxy.changes && { forwarding: proxy.changes }),
       accepted: [],
       ...(dependencies.keepInputs === true && { inputs: "before_rules" as const }),

@@ -24,7 +24,7 @@ export interface FrontProxy {
   /** What the door cannot tell, with what only these headers would say. */
   readonly unknown?: UnknownParts;
   /** Why that is more than the door itself says; for logs and audit. */
-  readonly detail?: string;
+  readonly untold?: string;
   /** Set if the request must be refused because of these headers. */
   readonly refusal?: { readonly reason: DenialReason; readonly detail: string };
 }
@@ -49,8 +49,11 @@ export type ReadFrontProxy = (
 /** No client may send these, whatever is configured. */
 const ALWAYS_OURS: ReadonlySet<string> = new Set(FORWARDED_HEADERS);
 
-const UNTOLD_DETAIL =
-  "the peer is a trusted proxy, and this door does not tell what it says of its client: address, scheme and host are unknown";
+const UNTOLD = {
+  all: "the peer is a trusted proxy, and this door does not tell what it says of its client: address, scheme and host are unknown",
+  scheme:
+    "the peer is a trusted proxy, and this door does not tell which scheme it says its client used: the scheme is unknown",
+} as const;
 
 /** Values for headers; `undefined` where there must be none. */
 type Wanted = Readonly<Record<string, string | undefined>>;
@@ -86,7 +89,7 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     raw: RawRequest,
     peer: string,
     viaProxyProtocol: boolean,
-    schemes: readonly string[],
+    schemes: readonly string[] | "untold",
   ): FrontProxy => {
     const refused = (reason: DenialReason, detail: string): FrontProxy => ({
       ...{ trusted: true, clientIp: peer, raw },
@@ -96,7 +99,8 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     if (reals.length > 1) return refused("AMBIGUOUS_HEADERS", "the header `x-real-ip` is repeated");
     // the PROXY protocol says who the client is, and nothing else does
     const read = viaProxyProtocol ? withoutAddresses(believed) : believed;
-    const forwarded = readForwarded({ headers: raw.headers, schemes }, peer, read, trust);
+    const told = schemes === "untold" ? [] : schemes;
+    const forwarded = readForwarded({ headers: raw.headers, schemes: told }, peer, read, trust);
     if (!forwarded.ok) return refused("AMBIGUOUS_FORWARDING", forwarded.detail);
     const { client, scheme = raw.scheme, host } = forwarded;
     const real = readAddress(reals[0]?.trim() ?? "");
@@ -106,7 +110,9 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     const has = (name: string) => raw.headers.some(([header]) => header === name);
     const wanted: Record<string, string | undefined> = {
       "x-forwarded-for": clientIp,
-      ...((forwarded.scheme !== undefined || has("x-forwarded-proto")) && { "x-forwarded-proto": scheme }),
+      ...((forwarded.scheme !== undefined || (has("x-forwarded-proto") && schemes !== "untold")) && {
+        "x-forwarded-proto": scheme,
+      }),
       "x-forwarded-host": host,
       forwarded:
         read.has("forwarded") && has("forwarded") ? forwardedValue(clientIp, scheme, host) : undefined,
@@ -115,7 +121,11 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     for (const [name] of raw.headers)
       if (isProductsOwn(name) && !accepted.has(name)) wanted[name] = undefined;
     const seen = withHeaders({ ...raw, scheme }, wanted);
-    return { trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) };
+    const isUntold = schemes === "untold" && forwarded.scheme === undefined;
+    return {
+      ...{ trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) },
+      ...(isUntold && { untold: UNTOLD.scheme }),
+    };
   };
 
   return ({ raw, peer: connected, proxyProtocol, forwardedProto, unknown }) => {
@@ -126,12 +136,16 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     if (refusal !== undefined) return { trusted, clientIp: peer, raw, refusal };
     if (!trusted) return fromUntrusted(raw, peer);
     // what is shown of these headers could contradict the rest
-    if (unknown?.forwarding === true)
+    if (unknown?.forwarding === "all")
       return {
         // such as `X-Forwarded-Port`, which load balancers set unasked
         ...fromUntrusted(raw, "", new Set([...accepted, ...namesOfTrusted(raw)])),
-        ...{ trusted, unknown: withoutForwarding(unknown), detail: UNTOLD_DETAIL },
+        ...{ trusted, unknown: withoutForwarding(unknown), untold: UNTOLD.all },
       };
+    if (unknown?.forwarding === "scheme") {
+      const proxy = fromTrusted(raw, peer, proxyProtocol !== undefined, "untold");
+      return proxy.untold === undefined ? proxy : { ...proxy, unknown: withoutScheme(unknown) };
+    }
     const schemes = forwardedProto ?? valuesOf(raw, "x-forwarded-proto");
     return fromTrusted(raw, peer, proxyProtocol !== undefined, schemes);
   };
@@ -160,12 +174,24 @@ function namesOfTrusted({ headers }: RawRequest): readonly string[] {
 }
 
 /** @returns what is unknown if nobody says which client a trusted proxy forwards the request of */
-function withoutForwarding({ headers, members, ...others }: UnknownParts): UnknownParts {
+function withoutForwarding(unknown: UnknownParts): UnknownParts {
+  return without(unknown, [...FORWARDED_HEADERS, ...ALSO_HIDDEN], ["client_ip", "host", "scheme"]);
+}
+
+/** @returns what is unknown if nobody says by which scheme that client came */
+function withoutScheme(unknown: UnknownParts): UnknownParts {
+  return without(unknown, ["x-forwarded-proto"], ["scheme"]);
+}
+
+function without(
+  { headers, members, ...others }: UnknownParts,
+  moreHeaders: readonly string[],
+  moreMembers: readonly ("client_ip" | "host" | "scheme")[],
+): UnknownParts {
   return {
     ...others,
-    headers:
-      headers === "all" ? headers : new Set([...(headers ?? []), ...FORWARDED_HEADERS, ...ALSO_HIDDEN]),
-    members: new Set([...(members ?? []), "client_ip", "host", "scheme"]),
+    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...moreHeaders]),
+    members: new Set([...(members ?? []), ...moreMembers]),
   };
 }
 

@@ -35,7 +35,7 @@ export async function inviteUser(
  * until the link is used.
  */
 export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: string): Promise<Invited> {
-  const { trx, now } = unit;
+  const { trx } = unit;
   const user = await lockDashboardUser(trx, id);
   unit.record({ action: "dashboard_user.invited", ...about(user) });
   return { user, invitation: await makeInvitation(unit, user.id, publicUrl) };
