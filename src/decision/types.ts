@@ -69,6 +69,8 @@ export interface RulesEvaluated {
   readonly snapshot: Snapshot;
   /** Number of the customer's own policy sets. */
   readonly customerSets: number;
+  /** Members of `request` that the door could not tell. */
+  readonly unknownMembers?: UnknownParts["members"];
   /** What the rules of the gateway's policy set read. Filled in during the decision. */
   readonly gathered: GatheredAttributes[];
 }

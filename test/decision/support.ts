@@ -38,6 +38,7 @@ export interface RequestParts {
   readonly at?: number;
   readonly requestId?: string;
   readonly deadline?: number;
+  readonly unknown?: NonNullable<AccessRequest["unknown"]>;
 }
 
 /** A request as the door hands it over. */
@@ -58,6 +59,7 @@ export function accessOf(parts: RequestParts = {}): AccessRequest {
     receivedAt: parts.at ?? Date.now(),
     deadline: parts.deadline ?? Number.POSITIVE_INFINITY,
     ...(parts.bodies && { bodies: parts.bodies }),
+    ...(parts.unknown && { unknown: parts.unknown }),
   };
 }
 

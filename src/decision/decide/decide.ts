@@ -209,6 +209,7 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           ? inputsOf(caller, {
               ...{ readings, snapshot: set, customerSets: own.length },
               ...{ at: access.receivedAt, environment: dependencies.environment },
+              ...(access.unknown?.members && { unknownMembers: access.unknown.members }),
             })
           : undefined;
       const evaluation = {

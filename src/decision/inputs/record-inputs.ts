@@ -26,7 +26,7 @@ import type { InputProtection } from "./input-protection.ts";
 
 /** Roots that the caller and the request provide. All others but sources are known only later. */
 const KNOWN_ROOTS: ReadonlySet<string> = new Set(["user", "customer", "request"]);
-/** Members of `request` that the inputs have by themselves, so that they are not among the values. */
+/** Members of `request` that the inputs have by themselves, so that they are not among the values; unknown ones are unavailable. */
 export const REQUEST_INPUTS: ReadonlySet<string> = new Set([
   "method",
   "path",
@@ -46,6 +46,8 @@ export function recordInputs(decision: Decision, protection: InputProtection): R
   const attributes = new AttributeStates(snapshot, protection);
   for (const { needs, attributes: read } of inputs.gathered)
     for (const path of needs.reads) attributes.add(path, read);
+  // whether a rule reads them or not: those of another set may
+  for (const member of inputs.unknownMembers ?? []) attributes.addUnavailable(["request", member]);
   const { identity } = inputs;
   if (identity !== undefined) {
     const caller: Attributes = { user: identity.user, customer: identity.customer };
@@ -189,6 +191,10 @@ class AttributeStates {
           return;
       }
     }
+  }
+
+  addUnavailable(path: AttributePath): void {
+    this.#unavailable.add(formatPath(path));
   }
 
   members(): Partial<RulesInputs> {

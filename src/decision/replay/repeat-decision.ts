@@ -26,6 +26,7 @@ import {
 import type { Caller, CallerFailure } from "../decide/identify.ts";
 import { NO_VERDICT_CACHE } from "../decide/no-verdict-cache.ts";
 import { describePlan } from "../inputs/describe-plan.ts";
+import { REQUEST_INPUTS } from "../inputs/record-inputs.ts";
 import type { InputHash } from "../inputs/input-hash.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
@@ -140,6 +141,9 @@ class RecordedRequest implements RecordedConditions {
     const { method, path, host, scheme, protocol } = request;
     const members: Record<string, unknown> = { method, path, scheme, protocol, client_ip: this.#clientIp };
     members["host"] = host === "" ? UNAVAILABLE : host;
+    // what the door could not tell
+    for (const member of REQUEST_INPUTS)
+      if (this.#inputs.unavailable?.includes(`request.${member}`) === true) members[member] = UNAVAILABLE;
     const attributes: Attributes = {
       path: params,
       request: members as Attributes["request"],

@@ -211,6 +211,24 @@ describe("replaying a record", () => {
     assert.equal(outcomeOf(record, { candidate: denied }), "loses");
   });
 
+  it("knows no more of the client's connection than the door told", async () => {
+    const unknown = { members: new Set(["client_ip", "scheme"] as const) };
+    for (const condition of ['request.client_ip != "203.0.113.9"', 'request.scheme == "http"']) {
+      const candidate = rule(condition);
+      // whether the rule that decided has read it, or another one does
+      for (const set of [candidate, rule("true")]) {
+        const record = await recordOf(set, { path: "/x", unknown });
+        assert.equal(record.decision, set === candidate ? "DENY" : "ALLOW");
+        assert.equal(outcomeOf(record, { candidate }), set === candidate ? "unchanged" : "loses", condition);
+        const told = await recordOf(set, { path: "/x" });
+        assert.equal(outcomeOf(told, { candidate }), "unchanged", condition);
+      }
+    }
+    // the others are known
+    const record = await recordOf(rule("true"), { path: "/x", unknown });
+    assert.equal(outcomeOf(record, { candidate: rule('request.method == "GET"') }), "unchanged");
+  });
+
   it("leaves inputs out if the path or the operation contains a credential", async () => {
     const jwt = `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.e30.c2ln`;
     const any = snapshotOf('policies:\n  - { resource: "GET /reset/{code}", condition: "true" }\n');
