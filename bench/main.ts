@@ -23,6 +23,7 @@ import { benchmarkMasking } from "./masking.ts";
 import { benchmarkOverload } from "./overload.ts";
 import { benchmarkPauses } from "./pauses.ts";
 import { readmeWith } from "./readme.ts";
+import { benchmarkPromotion } from "./promotion.ts";
 import { benchmarkReplay } from "./replay.ts";
 import { benchmarkResponses } from "./responses.ts";
 import { tableOf } from "./table.ts";
@@ -87,6 +88,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     run: benchmarkWebhooks,
   },
   rollout: { title: "A constant load, and a candidate in shadow beside it", run: benchmarkRollout },
+  promotion: {
+    title: "How soon promotion and rollback are in force at three gateways (milliseconds)",
+    run: benchmarkPromotion,
+  },
   replay: { title: "Recorded requests that are decided again", run: benchmarkReplay },
 };
 

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from "../../config/index.ts";
 import type { PolicySource } from "../../decision/policies/policy-source.ts";
-import { PolicyStore } from "../../decision/policies/policy-store.ts";
+import { PolicyStore, type PolicyStoreOptions } from "../../decision/policies/policy-store.ts";
 import type { Candidate } from "../../decision/policies/release.ts";
 import { isArmCountsMessage } from "../../decision/rollout/arm-counter.ts";
 import {
@@ -43,6 +43,8 @@ export interface CandidateDependencies {
   readonly changed: (change: RolloutChange, rollout: string | undefined) => void;
   /** Absent: a restart forgets how far the rollout was. */
   readonly memory?: RolloutMemory | undefined;
+  /** Default: as in {@link PolicyStoreOptions}. */
+  readonly compile?: NonNullable<PolicyStoreOptions["compile"]>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -85,7 +87,7 @@ const MAX_DETAIL = 500;
 
 export function createCandidatePublishing(
   config: GatewayConfig,
-  { publish, changed, memory, metrics, log }: CandidateDependencies,
+  { publish, changed, memory, compile, metrics, log }: CandidateDependencies,
 ): CandidatePublishing {
   const controller = new RolloutController(NOBODY, {
     publish,
@@ -121,6 +123,7 @@ export function createCandidatePublishing(
         provisions: provisionsOf(config),
         whileAbsent: "there is no candidate",
         whenLoaded: "candidate loaded",
+        ...(compile && { compile }),
       },
       { metrics: unseen, log },
     );

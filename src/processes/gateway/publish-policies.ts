@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { GatewayConfig } from "../../config/index.ts";
+import { compileInThread } from "../../decision/policies/compile-thread.ts";
+import { rememberCompilations } from "../../decision/policies/remember-compilations.ts";
 import { PolicySets } from "../../decision/policies/policy-sets.ts";
 import { PolicyStore } from "../../decision/policies/policy-store.ts";
 import type { Candidate } from "../../decision/policies/release.ts";
@@ -82,7 +84,8 @@ export function createPolicyPublishing(
     { workers, log },
   );
   const link = createControlPlaneLink(config, { metrics, log });
-  const store = new PolicyStore(storeOptions(config, link), { metrics, log });
+  const compile = rememberCompilations(compileInThread);
+  const store = new PolicyStore({ ...storeOptions(config, link), compile }, { metrics, log });
   const writeCors = createCorsFile(corsFile, log);
   store.beforeChange(async (main) => {
     await publisher.publish({ main });
@@ -96,6 +99,7 @@ export function createPolicyPublishing(
       if (change.change === "rolled_back" && id !== undefined) follower?.takenBack(id);
     },
     ...(memoryFile !== undefined && { memory: createRolloutMemory(memoryFile, log) }),
+    compile,
     metrics,
     log,
   });
