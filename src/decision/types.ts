@@ -19,6 +19,13 @@ import type { Snapshot } from "./policies/snapshot.ts";
 
 export type { UnknownParts } from "./attributes/attributes.ts";
 
+/** What is unknown of the client's connection because a proxy keeps to itself what one in front of it says. */
+export interface Untold {
+  readonly parts: Pick<UnknownParts, "headers" | "members">;
+  /** For logs and audit. */
+  readonly why: string;
+}
+
 /** A request as passed from a door to the policy decision point. */
 export interface AccessRequest {
   readonly raw: RawRequest;
@@ -69,8 +76,6 @@ export interface RulesEvaluated {
   readonly snapshot: Snapshot;
   /** Number of the customer's own policy sets. */
   readonly customerSets: number;
-  /** Members of `request` that the door could not tell. */
-  readonly unknownMembers?: UnknownParts["members"];
   /** What the rules of the gateway's policy set read. Filled in during the decision. */
   readonly gathered: GatheredAttributes[];
 }
@@ -84,8 +89,10 @@ export interface GatheredAttributes {
 interface Facts {
   /** Details of what was wrong, for logs and audit. Contains no secrets. */
   readonly detail?: string;
-  /** Why something about the client's connection is unknown: a detail of denials for that reason. */
-  readonly untold?: string;
+  /** What the door could not tell. */
+  readonly unknown?: UnknownParts;
+  /** Of that: what only a trusted proxy could have said, and why it is unknown. */
+  readonly untold?: Untold;
   readonly snapshot?: Snapshot;
   /** Present if a candidate is enforced for a part of the callers, and the caller is known. */
   readonly arm?: RolloutArm;

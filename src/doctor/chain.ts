@@ -1,4 +1,4 @@
-import { DECISION, NAMESPACE } from "../envoy-contract.ts";
+import { DECISION, EXTENSION, NAMESPACE } from "../envoy-contract.ts";
 import { at, listAt, numberAt, objectAt, textAt } from "./dump.ts";
 import type { FilterView, HttpChain } from "./envoy-view.ts";
 import type { RouteView } from "./route-view.ts";
@@ -10,6 +10,14 @@ export const OTHER_AUTHZ_TYPE = "ExtAuthz of another service";
 /** The ext_authz filters of a chain, with their place. */
 export function authzFilters(chain: HttpChain): readonly FilterView[] {
   return chain.filters.filter(({ type }) => type === EXT_AUTHZ_FILTER_TYPE);
+}
+
+/** Whether the route says to the service that it enforces plans; Envoy does not show the version, `[redacted]`. */
+export function claimsPlans(chain: HttpChain, route: RouteView): boolean {
+  return authzFilters(chain).some(({ name }) => {
+    const settings = route.settings(name).typed?.config;
+    return at(settings, "check_settings", "context_extensions", EXTENSION.plans) !== undefined;
+  });
 }
 
 /**

@@ -164,6 +164,12 @@ export const PROBLEMS = {
     risk: "Conditions on `request.client_ip`, rate limits and records use what the client wrote into X-Forwarded-For.",
     mend: "Set `use_remote_address: true`, `xff_num_trusted_hops` to the number of your proxies (0 without any), and no detection by header.",
   },
+  SCHEME_OVERWRITTEN: {
+    severity: "critical",
+    title: "the scheme is that of the last connection, and nothing shows it",
+    risk: "Behind a trusted proxy, `request.scheme` is how that proxy speaks to Envoy, whatever its client spoke.",
+    mend: "Remove `skip_xff_append`: where the proxy is appended to X-Forwarded-For, the scheme of its client counts as unknown.",
+  },
   INTERNAL_HEADERS_BELIEVED: {
     severity: "warning",
     title: "clients from some networks can set x-envoy-* headers",

@@ -7,12 +7,13 @@ import { nginx } from "../../src/authorizers/nginx.ts";
 import { traefik } from "../../src/authorizers/traefik.ts";
 import type { FrontProxyOptions } from "../../src/decision/decide/front-proxy.ts";
 import type { KnownState } from "../../src/decision/decide/check-session.ts";
+import { detailOf } from "../../src/decision/explain/detail-of.ts";
 import type { Door } from "../../src/decision/point/index.ts";
 import { createCheckEncoder } from "../../src/extauthz/answer-check.ts";
 import { createCheckReader } from "../../src/extauthz/read-check.ts";
 import type { JsonValue } from "../../src/json/index.ts";
 import { STATED } from "./aws/support/served-aws.ts";
-import { eventOf, type Form } from "./aws/support/events.ts";
+import { eventOf, tokenEvent, type Form } from "./aws/support/events.ts";
 import { useServedDoors } from "../decision/point/support/served-doors.ts";
 import {
   bearer,
@@ -45,10 +46,15 @@ policies:
   - { resource: "GET /not-outside", condition: 'request.host != "www.test"' }
   - { resource: "GET /tls", condition: 'request.scheme == "https"' }
   - { resource: "GET /not-plain", condition: 'request.scheme != "http"' }
+  - { resource: "GET /of-user", condition: 'user.department == "sales"' }
+  - { resource: "GET /forwarded-tls", condition: '"for=${CLIENT};proto=https" in request.headers["forwarded"]' }
+  - { resource: "GET /forwarded-plain", condition: 'not ("for=${CLIENT};proto=https" in request.headers["forwarded"])' }
   - { resource: "GET /said-tls", condition: '"https" in request.headers["x-forwarded-proto"]' }
   - { resource: "GET /no-port", condition: 'not exists(request.headers["x-forwarded-port"])' }
   - { resource: "GET /no-real-ip", condition: 'not exists(request.headers["x-real-ip"])' }
   - { resource: "GET /direct", condition: 'not exists(request.headers["x-forwarded-for"])' }
+graphql_policies:
+  - { query: mine, condition: 'request.client_ip == "${CLIENT}"' }
 `);
 
 /** What the proxy in front says of the request. */
@@ -115,6 +121,14 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
     });
     it(`${name}: ${scheme === "http" ? "so is its scheme" : "its scheme is unknown, unless \`Forwarded\` tells it"}`, async () => {
       const front = { forwardedHeaders: ["x-forwarded-for", "x-forwarded-proto", "forwarded"] as const };
+      // one that tells no scheme gets none from here
+      for (const path of ["/forwarded-tls", "/forwarded-plain"]) {
+        const silent = ask(path, [["forwarded", `for=${CLIENT}`]]);
+        if (scheme === "unknown")
+          assert.equal(await reasonAt(door, silent, front), "DENY CONDITION_UNKNOWN", path);
+        else if (path === "/forwarded-tls")
+          assert.equal(await reasonAt(door, silent, front), "DENY CONDITION_FALSE");
+      }
       for (const [proto, decided] of [
         ["http", "DENY CONDITION_FALSE"],
         ["https", scheme === "http" ? "DENY AMBIGUOUS_FORWARDING" : permitted],
@@ -161,6 +175,32 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
       }
   });
 
+  it("aws token: nothing is known of the connection, not even that the client spoke TLS", async () => {
+    const door = awsDoor({ ...STATED, uncached: true, tokenAuthorizers: true });
+    const message = (path: string) => tokenEvent("GET", path, "");
+    assert.equal(await reasonAt(door, message("/public")), "ALLOW CONDITION_TRUE");
+    for (const path of ["/tls", "/not-plain", "/said-tls", "/client", "/not-client", "/inside"])
+      assert.equal(await reasonAt(door, message(path)), "DENY CONDITION_UNKNOWN", path);
+  });
+
+  it("another Envoy over gRPC: the application gets no scheme that nobody said", async () => {
+    const decide = deciderOf(POLICIES, {
+      verifier: idp.verifier,
+      frontProxy: {
+        trustedProxies: ["10.0.0.0/8"],
+        backends: [],
+        forwardedHeaders: ["x-forwarded-for", "forwarded"],
+      },
+    });
+    const said = [...appended(PROXY), ["forwarded", `for=${CLIENT}`] as const];
+    const { access } = envoyGrpc.decode(throughEnvoy("/public", said), {
+      deadline: Number.POSITIVE_INFINITY,
+    });
+    const { forwarding } = await decide(access);
+    const set = forwarding?.set.map(([name]) => name) ?? [];
+    assert.ok(!set.includes("forwarded") && !set.includes("x-forwarded-proto"), set.join());
+  });
+
   it("says that only the scheme is unknown, and only where that decides", async () => {
     const decide = deciderOf(POLICIES, {
       verifier: idp.verifier,
@@ -168,10 +208,10 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
     });
     const detailAt = async (path: string, said: Headers) => {
       const { access } = envoyGrpc.decode(throughEnvoy(path, said), { deadline: Number.POSITIVE_INFINITY });
-      return (await decide(access)).detail;
+      return detailOf(await decide(access));
     };
     assert.match((await detailAt("/tls", appended(PROXY))) ?? "", /does not tell which scheme/);
-    for (const path of ["/client", "/proxy", "/nothing"])
+    for (const path of ["/client", "/proxy", "/nothing", "/of-user"])
       assert.equal(await detailAt(path, appended(PROXY)), undefined);
     assert.equal(await detailAt("/tls", SAID), undefined);
   });
@@ -225,11 +265,20 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
         const frontProxy = { trustedProxies: ["10.0.0.0/8"], backends: [] };
         const decide = deciderOf(POLICIES, { verifier: idp.verifier, frontProxy });
         const { access } = door.decode(ask("/client"), { deadline: Number.POSITIVE_INFINITY });
-        const { reason, clientIp, detail = "" } = await decide(access);
-        assert.deepEqual([reason, clientIp], ["CONDITION_UNKNOWN", ""]);
-        assert.match(detail, /^the peer is a trusted proxy, and this door does not tell/);
-        const other = door.decode(ask("/public"), { deadline: Number.POSITIVE_INFINITY });
-        assert.equal((await decide(other.access)).detail, undefined);
+        const decision = await decide(access);
+        assert.deepEqual([decision.reason, decision.clientIp], ["CONDITION_UNKNOWN", ""]);
+        assert.match(detailOf(decision) ?? "", /^the peer is a trusted proxy, and this door does not tell/);
+        for (const path of ["/public", "/of-user", "/nothing"]) {
+          const other = door.decode(ask(path), { deadline: Number.POSITIVE_INFINITY });
+          assert.equal(detailOf(await decide(other.access)), undefined, path);
+        }
+        const operation = door.decode(ask("/graphql?query=%7Bmine%7D"), {
+          deadline: Number.POSITIVE_INFINITY,
+        }).access;
+        const raw = { ...operation.raw, body: { bytes: Buffer.alloc(0), complete: true } };
+        const denied = await decide({ ...operation, raw });
+        assert.equal(denied.reason, "GRAPHQL_DENIED");
+        assert.match(detailOf(denied) ?? "", /^mine \(graphql_policies\[0\]\); the peer is a trusted proxy/);
       });
 
       it("believes no other header about the client", async () => {
@@ -266,8 +315,10 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
           controlPlane: { state: () => state(["0.0.0.0/0"]) },
         });
         const { access } = door.decode(ask("/me", [own]), { deadline: Number.POSITIVE_INFINITY });
-        const { detail = "" } = await decide(access);
-        assert.match(detail, /^session ses_1; the peer is a trusted proxy, and this door does not tell/);
+        assert.match(
+          detailOf(await decide(access)) ?? "",
+          /^session ses_1; the peer is a trusted proxy, and this door does not tell/,
+        );
         const direct = ask("/me", [own], CLIENT);
         const within = { controlPlane: { state: () => state(["203.0.113.0/24"]) } };
         assert.equal(await reasonAt(door, direct, {}, within), "ALLOW CONDITION_TRUE");

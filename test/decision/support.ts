@@ -29,6 +29,7 @@ export const ruleOf = (condition: string, head = "") =>
 export interface RequestParts {
   readonly method?: string;
   readonly path?: string;
+  readonly protocol?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** null: it was not handed over */
   readonly body?: string | null;
@@ -50,7 +51,7 @@ export function accessOf(parts: RequestParts = {}): AccessRequest {
       target: path,
       scheme: "http",
       host: "app.test",
-      protocol: "HTTP/1.1",
+      protocol: parts.protocol ?? "HTTP/1.1",
       headers,
       ...(body !== null && { body: { bytes: Buffer.from(body ?? ""), complete } }),
     },

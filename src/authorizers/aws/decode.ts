@@ -48,7 +48,8 @@ type Described = Pick<DecodedCheck["access"], "raw" | "peer" | "unknown">;
 const UNKNOWN_TO_TOKEN: UnknownParts = {
   headers: "all",
   query: "all",
-  members: new Set(["client_ip", "host", "protocol"]),
+  // to a proxy in front, the client may have spoken plain HTTP
+  members: new Set(["client_ip", "host", "protocol", "scheme"]),
 };
 
 function ofToken({ token }: TokenEvent, { method, path }: MethodArn): Described {

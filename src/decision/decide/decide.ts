@@ -116,7 +116,8 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
     const known: Draft = {
       clientIp: proxy.clientIp,
       trustedPeer: proxy.trusted,
-      ...(proxy.untold !== undefined && { untold: proxy.untold }),
+      ...(access.unknown && { unknown: access.unknown }),
+      ...(proxy.untold && { untold: proxy.untold }),
       ...(proxy.changes && { forwarding: proxy.changes }),
       accepted: [],
       ...(dependencies.keepInputs === true && { inputs: "before_rules" as const }),
@@ -209,7 +210,6 @@ export function createDecider(dependencies: DeciderDependencies): Decide {
           ? inputsOf(caller, {
               ...{ readings, snapshot: set, customerSets: own.length },
               ...{ at: access.receivedAt, environment: dependencies.environment },
-              ...(access.unknown?.members && { unknownMembers: access.unknown.members }),
             })
           : undefined;
       const evaluation = {

@@ -81,17 +81,10 @@ export function allow(draft: Draft, reason: PermitReason): BarePermit {
   return { ...draft, verdict: "ALLOW", reason };
 }
 
-export function deny(draft: Draft | Denial, reason: DenialReason, detail = draft.detail): Denial {
-  const details = [detail, whyUntold(draft, reason)].filter((one) => one !== undefined);
-  const denial = { ...draft, verdict: "DENY", reason } as const;
-  // one that becomes another says it already
-  return details.length === 0 ? denial : { ...denial, detail: [...new Set(details)].join("; ") };
-}
-
-function whyUntold({ untold, clientIp }: Draft | Denial, reason: DenialReason): string | undefined {
-  const isReason =
-    reason === "CONDITION_UNKNOWN" || (reason === "CLIENT_ADDRESS_NOT_ALLOWED" && clientIp === "");
-  return isReason ? untold : undefined;
+export function deny(draft: Draft | Denial, reason: DenialReason, detail?: string): Denial {
+  return detail === undefined
+    ? { ...draft, verdict: "DENY", reason }
+    : { ...draft, verdict: "DENY", reason, detail };
 }
 
 /** A denial of something that the rules permit but that cannot be carried out. */

@@ -7,7 +7,7 @@ import {
 import type { DenialReason } from "../../reasons.ts";
 import { isForwarding, isProductsOwn } from "../headers/forwarding-headers.ts";
 import type { HeaderChanges } from "../headers/identity-headers.ts";
-import type { AccessRequest, UnknownParts } from "../types.ts";
+import type { AccessRequest, UnknownParts, Untold } from "../types.ts";
 import { createNetworks, readAddress, readPeer } from "./addresses.ts";
 import { readForwarded } from "./read-forwarded.ts";
 
@@ -23,8 +23,8 @@ export interface FrontProxy {
   readonly changes?: HeaderChanges;
   /** What the door cannot tell, with what only these headers would say. */
   readonly unknown?: UnknownParts;
-  /** Why that is more than the door itself says; for logs and audit. */
-  readonly untold?: string;
+  /** What of that the door could have said of any other peer. */
+  readonly untold?: Untold;
   /** Set if the request must be refused because of these headers. */
   readonly refusal?: { readonly reason: DenialReason; readonly detail: string };
 }
@@ -49,11 +49,22 @@ export type ReadFrontProxy = (
 /** No client may send these, whatever is configured. */
 const ALWAYS_OURS: ReadonlySet<string> = new Set(FORWARDED_HEADERS);
 
+/** Headers by which a proxy tells of the connection in more than one way, and which a door may keep to itself. */
+const ALSO_HIDDEN = ["x-real-ip", "x-forwarded-port", "x-forwarded-server"];
+
 const UNTOLD = {
-  all: "the peer is a trusted proxy, and this door does not tell what it says of its client: address, scheme and host are unknown",
-  scheme:
-    "the peer is a trusted proxy, and this door does not tell which scheme it says its client used: the scheme is unknown",
-} as const;
+  all: {
+    why: "the peer is a trusted proxy, and this door does not tell what it says of its client: address, scheme and host are unknown",
+    parts: {
+      headers: new Set([...FORWARDED_HEADERS, ...ALSO_HIDDEN]),
+      members: new Set(["client_ip", "host", "scheme"]),
+    },
+  },
+  scheme: {
+    why: "the peer is a trusted proxy, and this door does not tell which scheme it says its client used: the scheme is unknown",
+    parts: { headers: new Set(["x-forwarded-proto", "forwarded"]), members: new Set(["scheme"]) },
+  },
+} as const satisfies Record<string, Untold>;
 
 /** Values for headers; `undefined` where there must be none. */
 type Wanted = Readonly<Record<string, string | undefined>>;
@@ -107,6 +118,7 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
     if (real !== undefined && client.index >= 0 && !client.passed.includes(real))
       return refused("AMBIGUOUS_FORWARDING", "the header `x-real-ip`: no proxy reports this address");
     const clientIp = real !== undefined && client.index < 0 ? real : client.address;
+    const isUntold = schemes === "untold" && forwarded.scheme === undefined;
     const has = (name: string) => raw.headers.some(([header]) => header === name);
     const wanted: Record<string, string | undefined> = {
       "x-forwarded-for": clientIp,
@@ -115,13 +127,14 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
       }),
       "x-forwarded-host": host,
       forwarded:
-        read.has("forwarded") && has("forwarded") ? forwardedValue(clientIp, scheme, host) : undefined,
+        read.has("forwarded") && has("forwarded")
+          ? forwardedValue(clientIp, isUntold ? undefined : scheme, host)
+          : undefined,
       "x-real-ip": reals.length > 0 ? clientIp : undefined,
     };
     for (const [name] of raw.headers)
       if (isProductsOwn(name) && !accepted.has(name)) wanted[name] = undefined;
     const seen = withHeaders({ ...raw, scheme }, wanted);
-    const isUntold = schemes === "untold" && forwarded.scheme === undefined;
     return {
       ...{ trusted: true, clientIp, ...seen, ...(host !== undefined && { host }) },
       ...(isUntold && { untold: UNTOLD.scheme }),
@@ -140,11 +153,11 @@ export function createFrontProxyReader(options: FrontProxyOptions): ReadFrontPro
       return {
         // such as `X-Forwarded-Port`, which load balancers set unasked
         ...fromUntrusted(raw, "", new Set([...accepted, ...namesOfTrusted(raw)])),
-        ...{ trusted, unknown: withoutForwarding(unknown), untold: UNTOLD.all },
+        ...{ trusted, unknown: without(unknown, UNTOLD.all), untold: UNTOLD.all },
       };
     if (unknown?.forwarding === "scheme") {
       const proxy = fromTrusted(raw, peer, proxyProtocol !== undefined, "untold");
-      return proxy.untold === undefined ? proxy : { ...proxy, unknown: withoutScheme(unknown) };
+      return proxy.untold === undefined ? proxy : { ...proxy, unknown: without(unknown, proxy.untold) };
     }
     const schemes = forwardedProto ?? valuesOf(raw, "x-forwarded-proto");
     return fromTrusted(raw, peer, proxyProtocol !== undefined, schemes);
@@ -165,33 +178,17 @@ function refuseBackend(
   return backends.has(value) ? undefined : { reason: "UNKNOWN_BACKEND", detail };
 }
 
-/** Headers by which a proxy tells of the connection in more than one way, and which a door may keep to itself. */
-const ALSO_HIDDEN = ["x-real-ip", "x-forwarded-port", "x-forwarded-server"];
-
 /** @returns the names by which a trusted proxy is believed without being asked for it; not those that say who the client is */
 function namesOfTrusted({ headers }: RawRequest): readonly string[] {
   return headers.map(([name]) => name).filter((name) => name.startsWith("x-forwarded-"));
 }
 
-/** @returns what is unknown if nobody says which client a trusted proxy forwards the request of */
-function withoutForwarding(unknown: UnknownParts): UnknownParts {
-  return without(unknown, [...FORWARDED_HEADERS, ...ALSO_HIDDEN], ["client_ip", "host", "scheme"]);
-}
-
-/** @returns what is unknown if nobody says by which scheme that client came */
-function withoutScheme(unknown: UnknownParts): UnknownParts {
-  return without(unknown, ["x-forwarded-proto"], ["scheme"]);
-}
-
-function without(
-  { headers, members, ...others }: UnknownParts,
-  moreHeaders: readonly string[],
-  moreMembers: readonly ("client_ip" | "host" | "scheme")[],
-): UnknownParts {
+/** @returns what is unknown if, in addition, nobody tells these parts */
+function without({ headers, members, ...others }: UnknownParts, { parts }: Untold): UnknownParts {
   return {
     ...others,
-    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...moreHeaders]),
-    members: new Set([...(members ?? []), ...moreMembers]),
+    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...(parts.headers ?? [])]),
+    members: new Set([...(members ?? []), ...(parts.members ?? [])]),
   };
 }
 
@@ -206,9 +203,10 @@ function withoutAddresses(believed: ReadonlySet<ForwardedHeader>): ReadonlySet<F
 }
 
 /** RFC 7239. */
-function forwardedValue(address: string, scheme: string, host: string | undefined): string {
+function forwardedValue(address: string, scheme: string | undefined, host: string | undefined): string {
   const node = address.includes(":") ? `"[${address}]"` : address;
-  return `for=${node}${host === undefined ? "" : `;host="${host}"`};proto=${scheme}`;
+  const proto = scheme === undefined ? "" : `;proto=${scheme}`;
+  return `for=${node}${host === undefined ? "" : `;host="${host}"`}${proto}`;
 }
 
 function valuesOf({ headers }: RawRequest, wanted: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { detailOf } from "./detail-of.ts";
 import type { PolicySetIR } from "../../policy/evaluation.ts";
 import type { SampleAnswer } from "../../policy/suite/index.ts";
 import { REASONS, type ProxyReason } from "../../reasons.ts";
@@ -82,7 +83,8 @@ export function plainExplanation(exchange: ExplainedExchange) {
   }
   const { explained, answer, messages } = exchange;
   const { decision, explanation } = explained;
-  const { verdict, reason, detail, accepted } = decision;
+  const { verdict, reason, accepted } = decision;
+  const detail = detailOf(decision);
   return {
     ...{ decision: verdict, reason, status: REASONS[reason].status, detail },
     ...(accepted.length > 0 && { accepted_ambiguities: accepted }),

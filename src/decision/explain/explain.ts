@@ -91,7 +91,7 @@ const EVALUATED: readonly Reason[] = [
 function attributesOfOther(
   rule: PathRuleIR,
   params: Readonly<Record<string, string>>,
-  { request, identity, clientIp, attributes }: Decision,
+  { request, identity, clientIp, attributes, unknown }: Decision,
   snapshot: Snapshot,
 ): Attributes {
   const needs = snapshot.needs.get(rule);
@@ -102,6 +102,7 @@ function attributesOfOther(
     identity,
     clientIp,
     body: undefined,
+    ...(unknown && { unknown }),
     now: Date.now(),
     environment: "",
   });

@@ -12,7 +12,7 @@ import { NO_VERDICT_CACHE } from "../decide/no-verdict-cache.ts";
 import { createOriginCheck, requireOrigin, type OriginCheck } from "../decide/origin-check.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
 import type { AttributeSource } from "../attributes/sources.ts";
-import type { AccessRequest, Decision } from "../types.ts";
+import type { AccessRequest, Decision, UnknownParts } from "../types.ts";
 
 /** A request described by hand, with a known caller. */
 export interface OfflineRequest {
@@ -29,6 +29,7 @@ export interface OfflineRequest {
   /** Unix ms. */
   readonly now: number;
   readonly environment?: string;
+  /** Empty: nothing is known of the client's connection, as in the record of a door that did not tell. Default: loopback. */
   readonly clientIp?: string;
   /** The settings of a gateway. Default: every check, no front proxies, no limits. */
   readonly settings?: OfflineSettings;
@@ -44,6 +45,10 @@ const DEFAULT_SETTINGS: OfflineSettings = {
   accept: {},
   environment: "production",
   limits: { response: Number.MAX_SAFE_INTEGER, message: Number.MAX_SAFE_INTEGER },
+};
+
+const UNKNOWN_CONNECTION: UnknownParts = {
+  members: new Set(["client_ip", "host", "protocol", "scheme"]),
 };
 
 /** A decision, with the inputs for explaining it. */
@@ -82,6 +87,7 @@ export async function decideOffline(snapshot: Snapshot, input: OfflineRequest): 
   const access: AccessRequest = {
     raw: input.raw,
     peer: input.clientIp ?? "127.0.0.1",
+    ...(input.clientIp === "" && { unknown: UNKNOWN_CONNECTION }),
     requestId: "offline",
     receivedAt: input.now,
     deadline: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import type { FailingPart, TraceNode, TraceRead } from "../../policy/index.ts";
 import { REASONS } from "../../reasons.ts";
+import { detailOf } from "./detail-of.ts";
 import type { ExplainedRule, Explanation } from "./explain.ts";
 import type { ExplainedAnswer, OfflineExplanation } from "./explain-offline.ts";
 import type { FieldRuleExplanation, OperationExplanation } from "./explain-operations.ts";
@@ -10,7 +11,8 @@ import type { Decision } from "../types.ts";
 
 /** Renders the explanation for people, on several lines. */
 export function renderExplanation(decision: Decision, explanation: Explanation | OfflineExplanation): string {
-  const { verdict, reason, detail, snapshot, accepted, readAs, alsoRead = [] } = decision;
+  const { verdict, reason, snapshot, accepted, readAs, alsoRead = [] } = decision;
+  const detail = detailOf(decision);
   const { status, message } = REASONS[reason];
   const { rule, connection, near } = explanation;
   const lines = [

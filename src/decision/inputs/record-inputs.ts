@@ -20,7 +20,7 @@ import { preflightForm } from "../decide/evaluate-preflight.ts";
 import { readGraphql } from "../decide/read-operations.ts";
 import { lookedUp } from "../policies/needs.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
-import type { Decision, RulesEvaluated } from "../types.ts";
+import type { Decision, RulesEvaluated, UnknownParts } from "../types.ts";
 import { describePlan } from "./describe-plan.ts";
 import type { InputProtection } from "./input-protection.ts";
 
@@ -47,7 +47,7 @@ export function recordInputs(decision: Decision, protection: InputProtection): R
   for (const { needs, attributes: read } of inputs.gathered)
     for (const path of needs.reads) attributes.add(path, read);
   // whether a rule reads them or not: those of another set may
-  for (const member of inputs.unknownMembers ?? []) attributes.addUnavailable(["request", member]);
+  for (const path of untoldPaths(decision.unknown)) attributes.addUnavailable(path);
   const { identity } = inputs;
   if (identity !== undefined) {
     const caller: Attributes = { user: identity.user, customer: identity.customer };
@@ -79,6 +79,16 @@ export function recordInputs(decision: Decision, protection: InputProtection): R
     ...(plan && { plan }),
   };
   return textsOf(recorded).every(isHarmless) ? recorded : { left_out: "credential" };
+}
+
+/** What no rule can know, by the paths of attributes. The host and the protocol are empty if they are unknown. */
+function untoldPaths({ headers, query, members }: UnknownParts = {}): readonly AttributePath[] {
+  const names = query === "all" ? [] : [...(query ?? [])];
+  return [
+    ...(headers === "all" ? [["request", "headers"]] : []),
+    ...(query === "all" ? [["request", "query"]] : names.map((name) => ["request", "query", name])),
+    ...[...(members ?? [])].map((member) => ["request", member]),
+  ];
 }
 
 /** The texts from the request that would be written as they are: replaying others would decide another request. */

@@ -2,6 +2,7 @@ import { createDecisionIds } from "../../audit/index.ts";
 import type { AuditRecord } from "../../protocol/record.ts";
 import { traceIdOf } from "../../telemetry/tracing.ts";
 import { redactTarget } from "../../text/index.ts";
+import { detailOf } from "../explain/detail-of.ts";
 import { explainDecision } from "../explain/explain.ts";
 import { recordInputs, type InputProtection } from "../inputs/index.ts";
 import type { AccessRequest, Decision } from "../types.ts";
@@ -38,6 +39,7 @@ export function auditRecord(
   const traceId = access?.traceparent === undefined ? undefined : traceIdOf(access.traceparent);
   const customer = identity?.customer?.["id"];
   const unknown = unknownReads(decision);
+  const detail = detailOf(decision);
   const inputs = protection && recordInputs(decision, protection);
   const explanation = trace ? explainDecision(decision) : undefined;
   return {
@@ -63,7 +65,7 @@ export function auditRecord(
     raw_path: rawPath,
     evaluation_time_us: Math.round(elapsedMs * 1000),
     ...(traceId !== undefined && { trace_id: traceId }),
-    ...(decision.detail !== undefined && { detail: decision.detail }),
+    ...(detail !== undefined && { detail }),
     ...(unknown.length > 0 && { unknown }),
     ...(decision.accepted.length > 0 && { accepted_ambiguities: decision.accepted }),
     ...(inputs !== undefined && { inputs }),

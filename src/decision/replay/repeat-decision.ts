@@ -30,7 +30,7 @@ import { REQUEST_INPUTS } from "../inputs/record-inputs.ts";
 import type { InputHash } from "../inputs/input-hash.ts";
 import type { RuleNeeds } from "../policies/needs.ts";
 import type { Snapshot } from "../policies/snapshot.ts";
-import type { Decision } from "../types.ts";
+import type { Decision, UnknownParts } from "../types.ts";
 import { possibleVerdicts, type RecordedValues } from "./possible-verdicts.ts";
 import { nameOf, putValue, RecordedAttributes } from "./recorded-attributes.ts";
 
@@ -139,8 +139,9 @@ class RecordedRequest implements RecordedConditions {
   ): Gathered {
     const { at, environment } = this.#inputs;
     const { method, path, host, scheme, protocol } = request;
-    const members: Record<string, unknown> = { method, path, scheme, protocol, client_ip: this.#clientIp };
+    const members: Record<string, unknown> = { method, path, scheme, client_ip: this.#clientIp };
     members["host"] = host === "" ? UNAVAILABLE : host;
+    members["protocol"] = protocol === "" ? UNAVAILABLE : protocol;
     // what the door could not tell
     for (const member of REQUEST_INPUTS)
       if (this.#inputs.unavailable?.includes(`request.${member}`) === true) members[member] = UNAVAILABLE;
@@ -292,12 +293,21 @@ function contextOf(
     access: {
       raw: { ...{ method, scheme, host, protocol }, target: path, headers: [] },
       ...{ peer: clientIp, requestId: "", receivedAt: at, deadline: Number.POSITIVE_INFINITY },
+      unknown: unknownParts(inputs),
     },
     caller,
     draft: {
       ...{ clientIp, trustedPeer: false, accepted: [], snapshot, request },
       ...(caller.identity && { identity: caller.identity }),
     },
+  };
+}
+
+/** What decides beyond conditions: whether it was a handshake, and whether an operation was in the query. */
+function unknownParts({ unavailable = [] }: RulesInputs): UnknownParts {
+  return {
+    ...(unavailable.includes("request.headers") && { headers: "all" }),
+    ...(unavailable.some((name) => name.startsWith("request.query")) && { query: "all" }),
   };
 }
 

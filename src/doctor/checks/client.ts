@@ -1,5 +1,5 @@
 import { DEFAULT_IDENTITY_HEADERS } from "../../config/index.ts";
-import { uncheckedRoutes } from "../chain.ts";
+import { authzFilters, claimsPlans, uncheckedRoutes } from "../chain.ts";
 import { at, listAt, numberAt, objectAt, textAt, typedAt } from "../dump.ts";
 import type { HttpChain } from "../envoy-view.ts";
 import type { Facts } from "../facts.ts";
@@ -10,6 +10,7 @@ import { choosesByPath } from "../route-view.ts";
 export function client(facts: Facts): readonly Finding[] {
   return (facts.envoy?.chains ?? []).flatMap((chain) => [
     ...addresses(chain, facts),
+    ...schemes(chain, facts),
     ...identityHeaders(chain, facts),
     ...paths(chain),
     ...trailers(chain),
@@ -37,6 +38,19 @@ function addresses({ where, manager }: HttpChain, { config }: Facts): readonly F
   if (ranges === undefined || ranges.length === 0 || wide.length > 0)
     found.push({ code: "INTERNAL_HEADERS_BELIEVED", where, detail });
   return found;
+}
+
+/**
+ * Our own configuration takes the scheme that a trusted proxy reports from before Envoy overwrites it, and says so by claiming
+ * plans. Of any other, the service believes X-Forwarded-Proto unless the peer was appended to X-Forwarded-For.
+ */
+function schemes(chain: HttpChain, { config }: Facts): readonly Finding[] {
+  const { where, manager, routes = [] } = chain;
+  const isOverwritten = at(manager, "use_remote_address") === true && at(manager, "skip_xff_append") === true;
+  if (!isOverwritten || authzFilters(chain).length === 0) return [];
+  if (config === undefined || config.gateway.trusted_proxies.length === 0) return [];
+  if (routes.some((route) => claimsPlans(chain, route))) return [];
+  return [{ code: "SCHEME_OVERWRITTEN", where, detail: "`use_remote_address` and `skip_xff_append`" }];
 }
 
 /** The service removes them from each request that it decides; where it decides nothing, Envoy must. */

@@ -1,9 +1,9 @@
-import { authzFilters, isOffOn } from "../chain.ts";
+import { authzFilters, claimsPlans, isOffOn } from "../chain.ts";
 import { at, listAt, textAt } from "../dump.ts";
 import type { HttpChain } from "../envoy-view.ts";
 import type { Facts } from "../facts.ts";
 import type { Finding } from "../finding.ts";
-import { EXTENSION, HEADER } from "../../envoy-contract.ts";
+import { HEADER } from "../../envoy-contract.ts";
 import type { RouteView } from "../route-view.ts";
 
 /** Filters that a response with a plan passes, and those of a connection with one. */
@@ -49,14 +49,6 @@ function enforced(chain: HttpChain, { needs }: Facts): readonly Finding[] {
       detail: "`clear_route_cache` is not set",
     });
   return found;
-}
-
-/** Whether the route says to the service that it enforces plans; Envoy does not show the version, `[redacted]`. */
-function claimsPlans(chain: HttpChain, route: RouteView): boolean {
-  return authzFilters(chain).some(({ name }) => {
-    const settings = route.settings(name).typed?.config;
-    return at(settings, "check_settings", "context_extensions", EXTENSION.plans) !== undefined;
-  });
 }
 
 /** A request with a plan gets a header by which it goes to another route; only there, and for handshakes, filters must be on. */

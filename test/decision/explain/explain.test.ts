@@ -55,6 +55,25 @@ describe("decision: explain", () => {
     assert.match(text, /GET \/users\/\{id\} {2}read a user {2}\(test\.yaml:5\)/);
   });
 
+  it("knows no more of other rules than of the one that decided, where the door did not tell", async () => {
+    const set = snapshotOf(`
+policies:
+  - { resource: "GET /x", condition: 'request.client_ip == "192.0.2.1"' }
+  - { resource: "GET /{any}", condition: 'request.client_ip == "192.0.2.2" or request.scheme == "http"' }
+`);
+    const decision = await decide({ path: "/x" }, { clientIp: "" }, set);
+    assert.equal(decision.reason, "CONDITION_UNKNOWN");
+    const [near] = explainDecision(decision).near;
+    assert.equal(near?.resource, "GET /{any}");
+    assert.ok(!JSON.stringify(near).includes('"false"') && !JSON.stringify(near).includes("present"));
+    // without an address in the record, a condition that it would have met is not met
+    const other = snapshotOf(
+      `policies: [{ resource: GET /x, condition: 'request.client_ip != "192.0.2.1"' }]`,
+    );
+    assert.equal((await decide({ path: "/x" }, { clientIp: "" }, other)).reason, "CONDITION_UNKNOWN");
+    assert.equal((await decide({ path: "/x" }, {}, other)).reason, "CONDITION_TRUE");
+  });
+
   it("says which parameter was sent several times where one value is compared", async () => {
     const set = snapshotOf(
       'policies: [{ resource: "GET /x", condition: request.query.id == "1" and not request.query.tag.includes("a") }]',

@@ -224,9 +224,47 @@ describe("replaying a record", () => {
         assert.equal(outcomeOf(told, { candidate }), "unchanged", condition);
       }
     }
+    // as Traefik has it: its requests have no protocol
+    const http10 = rule('request.protocol != "HTTP/1.0"');
+    for (const set of [http10, rule("true")]) {
+      const untold = await recordOf(set, { path: "/x", protocol: "" });
+      assert.equal(untold.decision, set === http10 ? "DENY" : "ALLOW");
+      assert.equal(
+        outcomeOf(untold, { candidate: http10, stable: set }),
+        set === http10 ? "unchanged" : "loses",
+      );
+    }
     // the others are known
     const record = await recordOf(rule("true"), { path: "/x", unknown });
     assert.equal(outcomeOf(record, { candidate: rule('request.method == "GET"') }), "unchanged");
+  });
+
+  it("knows no more of a handshake or an operation than the door told", async () => {
+    const sockets = snapshotOf(`
+policies: [{ resource: GET /x, condition: "true" }]
+websocket_policies:
+  - connection: { path: /x, condition: "true" }
+    message_types: [{ type: a, condition: "true" }]
+`);
+    const graphql = snapshotOf(`
+policies: [{ resource: GET /graphql, condition: "true" }]
+graphql_policies: [{ query: mine, condition: "true" }]
+`);
+    const bare = snapshotOf(
+      'policies: [{ resource: GET /x, condition: "true" }, { resource: GET /graphql, condition: "true" }]',
+    );
+    for (const [path, candidate, unknown] of [
+      ["/x", sockets, { headers: "all" }],
+      ["/graphql", graphql, { query: "all" }],
+      ["/graphql", graphql, { query: new Set(["query"]) }],
+    ] as const) {
+      const record = await recordOf(bare, { path, unknown });
+      assert.equal(record.decision, "ALLOW");
+      assert.equal(outcomeOf(record, { candidate, stable: bare }), "loses", path);
+      const denied = await recordOf(candidate, { path, unknown });
+      assert.deepEqual([denied.decision, denied.reason], ["DENY", "CONDITION_UNKNOWN"]);
+      assert.equal(outcomeOf(denied, { candidate, stable: candidate }), "unchanged");
+    }
   });
 
   it("leaves inputs out if the path or the operation contains a credential", async () => {

@@ -12,6 +12,20 @@ export const CLIENT_HOLES: readonly NamedHole[] = [
     "two hops, and no proxies",
     { plant: (b) => (managerOf(b).xff_num_trusted_hops = 2) },
   ],
+  [
+    "SCHEME_OVERWRITTEN",
+    "without our routes, behind a trusted proxy",
+    {
+      alone: true,
+      overrides: { "gateway.trusted_proxies": ["10.0.0.0/8"] },
+      plant: (b) => {
+        for (const route of routesOf(b))
+          for (const settings of Object.values<Loose>(route.typed_per_filter_config))
+            delete settings.check_settings?.context_extensions;
+      },
+      found: ["SCHEME_OVERWRITTEN", "LUA_MISSING"],
+    },
+  ],
   ["INTERNAL_HEADERS_BELIEVED", "not set", { plant: (b) => delete managerOf(b).internal_address_config }],
   [
     "INTERNAL_HEADERS_BELIEVED",

@@ -5,7 +5,7 @@ import type { UnitOfWork } from "../../platform/unit.ts";
 import { forgetAttempts } from "./attempts.ts";
 import { forgetDevices } from "./devices.ts";
 import { hashPassword } from "./hash-password.ts";
-import { findLink, takeLink, withdrawLinksBy } from "./links.ts";
+import { findLink, isByOwner, takeLink, withdrawLinksBy } from "./links.ts";
 import { passwordProblem } from "./password-rules.ts";
 import { endSessionsOf } from "./sessions.ts";
 import {
@@ -65,7 +65,8 @@ export async function prepareAcceptance(
 ): Promise<string> {
   const link = await findLink(db, token, new Date(clock()));
   const user = typeof link?.user_id === "string" ? await findDashboardUser(db, link.user_id) : undefined;
-  if (user === undefined) throw new ApiError("INVALID_LINK");
+  if (link === undefined || user === undefined || !(await isByOwner(db, link)))
+    throw new ApiError("INVALID_LINK");
   requireGoodPassword(password, "password", user.email);
   return hashPassword(password, user.email);
 }
@@ -78,7 +79,7 @@ export async function acceptInvitation(
 ): Promise<DashboardUserRow> {
   const { trx, now } = unit;
   const link = await findLink(trx, token, now);
-  if (typeof link?.user_id !== "string") throw new ApiError("INVALID_LINK");
+  if (typeof link?.user_id !== "string" || !(await isByOwner(trx, link))) throw new ApiError("INVALID_LINK");
   // lock the user before the link, as everywhere
   const user = await lockDashboardUser(trx, link.user_id);
   if ((await takeLink(trx, token, now)) === undefined) throw new ApiError("INVALID_LINK");

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { ControlContext } from "../../platform/context.ts";
 import { hashSecret, newSecret } from "../../platform/secret-box.ts";
 import type { UnitOfWork } from "../../platform/unit.ts";
-import { anyDashboardUser, lockSetup } from "./store.ts";
+import { anyDashboardUser, findDashboardUser, lockSetup } from "./store.ts";
 
 const SETUP_MS = 24 * 3_600_000;
 const INVITATION_MS = 72 * 3_600_000;
@@ -81,9 +81,16 @@ export async function makeInvitation(
   return { url: `${publicUrl}/invite?token=${token}`, expires_at: expiresAt };
 }
 
-/** Makes the links invalid that this user has made for others. Those of a user who is deleted go with the row. */
+/** Makes the links invalid that this user has made for others. */
 export async function withdrawLinksBy(trx: Knex.Transaction, userId: string): Promise<void> {
   await trx("dashboard_links").where({ created_by: userId }).delete();
+}
+
+/**
+ * Whether a link's maker may still make it: a release that does not know {@link withdrawLinksBy} may run beside this one.
+ */
+export async function isByOwner(db: Knex, { created_by: maker }: LinkRow): Promise<boolean> {
+  return maker === null || (await findDashboardUser(db, maker))?.role === "owner";
 }
 
 /** Finds a valid link. */

@@ -82,6 +82,7 @@ export async function deleteUser(
   check(before);
   requireOtherOwner(owners, before);
   await unit.trx("dashboard_users").where({ id }).delete();
+  await withdrawLinksBy(unit.trx, id);
   await forgetAttempts(unit.trx, before.email);
   await requestErasure(unit, { kind: "dashboard_user", id });
   unit.record({ action: "dashboard_user.deleted", ...about(before), before: { role: before.role } });

@@ -16,6 +16,7 @@ import {
   type Person,
 } from "../../../support/guarded-control.ts";
 import { printedBy } from "../../../support/printed.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { listen } from "../../../support/written.ts";
 
 describe("/dashboard/users", () => {
@@ -117,6 +118,13 @@ describe("/dashboard/users", () => {
       const { status, body } = await accept(token, "Another one 42");
       assert.deepEqual([status, body.error?.code], [401, "INVALID_LINK"], what);
       await signIn(control, victim.email);
+    }
+    // one that a release has left that does not know about makers
+    const { db } = control.context;
+    const left = await makeLink(owner);
+    for (const maker of ["dbu_gone", (await makePerson(control, owner, "admin")).id]) {
+      await db("dashboard_links").update({ created_by: maker });
+      assert.equal((await accept(left, "Another one 42")).status, 401);
     }
     // what others do with their names changes nothing
     const token = await makeLink(owner);
@@ -306,6 +314,36 @@ describe("/dashboard/users", () => {
       assert.equal(owners.length, 1);
       assert.equal(answers.filter(({ status }) => status === 200).length, 1);
       if (owners[0].id === other.id) owner = other;
+    }
+  });
+
+  it("demotes and deletes an owner who invites others all the time, without a failure", async () => {
+    for (const change of ["demote", "delete"] as const) {
+      const hostile = await makePerson(control, owner, "owner");
+      let over = false;
+      const statuses = new Set<number>();
+      const invite = async () => {
+        while (!over) {
+          const made = await send(
+            control,
+            "POST",
+            `/dashboard/users/${owner.id}/invitation`,
+            hostile.headers,
+          );
+          statuses.add(made.status);
+          over ||= made.status !== 201;
+        }
+      };
+      const inviting = Array.from({ length: 4 }, invite);
+      await eventually("an invitation", () => statuses.has(201));
+      const changed =
+        change === "demote"
+          ? await ask("PUT", `/${hostile.id}`, { role: "viewer" })
+          : await ask("DELETE", `/${hostile.id}`);
+      await Promise.all(inviting);
+      assert.equal(changed.status, 200, changed.text);
+      assert.deepEqual([...statuses], [201, change === "demote" ? 403 : 401]);
+      assert.equal((await control.context.db("dashboard_links").where({ created_by: hostile.id })).length, 0);
     }
   });
 
