@@ -37,7 +37,7 @@ response_filters:
 `;
 
 describe("processes: the function of a Lambda authorizer", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const idp = useIssuer();
   let bundle: Awaited<ReturnType<typeof bundleFunction>>;
   before(async () => {
@@ -59,7 +59,7 @@ describe("processes: the function of a Lambda authorizer", function () {
     const { stdout, stderr } = await run(
       process.execPath,
       [join(bundle.directory, "runtime.mjs"), JSON.stringify(events)],
-      { cwd: bundle.directory, timeout: 30_000 },
+      { cwd: bundle.directory, timeout: 120_000 },
     );
     const answers = JSON.parse(/^ANSWERS (.*)$/m.exec(stderr)?.[1] ?? "[]") as Record<string, unknown>[];
     const records = stdout
