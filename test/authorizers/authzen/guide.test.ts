@@ -19,7 +19,7 @@ const blocks = (language: string) =>
   );
 
 describe("docs: deployment with the Authorization API", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const idp = useIssuer();
 
   it("`gatehouse authz` answers each question of the page as it says", async () => {
