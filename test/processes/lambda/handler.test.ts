@@ -52,7 +52,11 @@ describe("processes: the function of a Lambda authorizer", function () {
     const { issuer } = idp;
     const whole = {
       identity: { issuer: issuer.url, audience: issuer.audience, algorithms: ["ES256"] },
-      authz: { aws: { uncached: true, decoded_paths: true, token_authorizers: true } },
+      // the machine may be busy
+      authz: {
+        decision_timeout: "15s",
+        aws: { uncached: true, decoded_paths: true, token_authorizers: true },
+      },
       ...config,
     };
     await writeFile(join(bundle.directory, "gateway.yaml"), dump(whole));
