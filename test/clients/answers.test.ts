@@ -9,7 +9,7 @@ import { startGateway, type RunningGateway } from "../support/gateway.ts";
 import { startIssuer, type TestIssuer } from "../support/providers/issuer.ts";
 
 /** Longer than the gateway below lets an application be silent. */
-const LONG = 1_500;
+const LONG = 2_500;
 
 describe("answers of HTTP/1.1 applications that take long, or never end", function () {
   this.timeout(120_000);
@@ -118,14 +118,14 @@ response_masks:
       },
       config: {
         gateway: {
-          upstream_timeout: "1s",
+          upstream_timeout: "2s",
           security: { request_size_limit: "10KB", response_size_limit: "1MB" },
           routes: [
             { path: "/poll", upstream_timeout: "1m" },
             { path: "/masked/large", response_size_limit: "5MB" },
             { path: "/masked/changes", response_timeout: "2s" },
             { path: "/masked/silent", response_size_limit: "2MB" },
-            { path: "/download", response_timeout: "1s" },
+            { path: "/download", response_timeout: "2s" },
             { path: "/uploads/{id}", request_size_limit: "5MB" },
             { path: "/sockets/{id}", idle_timeout: "1s" },
             { path: "/comments", request_size_limit: "100B" },
@@ -199,11 +199,12 @@ response_masks:
     const open = async (path: string) => {
       const socket = new WebSocket(`${gateway.url.replace("http", "ws")}${path}`);
       socket.on("error", () => undefined);
+      const closed = once(socket, "close");
       await once(socket, "open");
-      return socket;
+      return { socket, closed };
     };
-    const [short, usual] = await Promise.all([open("/sockets/a"), open("/other-sockets")]);
-    await once(short, "close");
+    const [short, { socket: usual }] = await Promise.all([open("/sockets/a"), open("/other-sockets")]);
+    await short.closed;
     assert.equal(usual.readyState, WebSocket.OPEN);
     usual.send("still there");
     const [echo] = (await once(usual, "message")) as [Buffer];

@@ -101,7 +101,7 @@ websocket_policies:
           security: {
             ...tls.security,
             request_size_limit: "6MB",
-            rate_limiting: { requests_per_second: 5, burst_size: BURST },
+            rate_limiting: { requests_per_second: 1, burst_size: BURST },
           },
         },
       },

@@ -277,7 +277,7 @@ describe("clients: tokens in connectionParams of a page in Chromium, over TLS an
 });
 
 describe("clients: a service that takes longer than a client may wait with its token", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const gateway = useIdentifyingGateway("30s");
 
   it("does not end the connection", async () => {

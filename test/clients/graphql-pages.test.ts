@@ -25,7 +25,7 @@ interface Sent {
 }
 
 describe("clients: GraphQL without a list of documents, and the server's page", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let servers: Awaited<ReturnType<typeof startGraphqlServers>>;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -43,7 +43,7 @@ websocket_policies:
 `;
 
 describe("clients: GraphQL", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let servers: Awaited<ReturnType<typeof startGraphqlServers>>;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -39,7 +39,7 @@ response_masks:
 
 /** Parts of HTTP that few applications use, between Node.js's own client and server. */
 describe("clients: methods, trailers and interim responses", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let gateway: RunningGateway;
   let issuer: TestIssuer;
   /** What the application got. */

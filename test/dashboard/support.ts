@@ -43,7 +43,7 @@ export class DashboardBench {
 
   async #tab(context: BrowserContext, path: string): Promise<Page> {
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     page.on("console", (message) => {
       // a refused request is an answer that the page shows; the browser notes it, too

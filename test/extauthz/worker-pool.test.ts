@@ -77,7 +77,7 @@ describe("extauthz: worker pool", () => {
     await pool.ready();
     assert.ok(pool.workers().every(({ serving }) => serving));
     for (const index of [0, 1, 1]) assert.equal(await check(index), 0);
-    assert.deepEqual(await pool.collectMetrics(), [
+    assert.deepEqual(await pool.collectMetrics(60_000), [
       { worker: 0, metrics: { checks: 1 } },
       { worker: 1, metrics: { checks: 2 } },
     ]);

@@ -57,9 +57,10 @@ describe("storage: database", () => {
 
   it("works in UTC, under its own name and with a limit on statements", async () => {
     const db = openDatabase(database.url, { applicationName: "a name" });
-    // bounds what prepares a new connection, too
     const limited = openDatabase(database.url, { statementTimeoutMs: 1_000 });
     try {
+      // the limit bounds what prepares a new connection, too
+      await eventually("a connection", () => limited.raw("select 1"));
       const { rows } = await db.raw<{ rows: unknown[] }>(
         "select current_setting('timezone') as zone, current_setting('application_name') as name",
       );
@@ -182,7 +183,7 @@ describe("storage: a database that is away", () => {
   it("is told by a server that falls silent, within a bound and never again by the same connection", async () => {
     const database = await emptyDatabase();
     const server = await mutedPostgres(database.url);
-    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 500 });
+    const db = openDatabase(server.url, { poolSize: 1, statementTimeoutMs: 1_000 });
     try {
       const pid = async () => {
         const { rows } = await db.raw<{ rows: { pid: number }[] }>("select pg_backend_pid() as pid");
@@ -190,7 +191,7 @@ describe("storage: a database that is away", () => {
       };
       const before = await pid();
       // one that is not asked anything may be silent for as long as it likes
-      await sleep(1_200);
+      await sleep(2_200);
       assert.equal(await pid(), before);
       const trx = await db.transaction();
       server.mute();
@@ -222,7 +223,7 @@ describe("storage: a database that is away", () => {
 
   it("ends a transaction of a client that has fallen silent, and its locks with it", async () => {
     const database = await emptyDatabase();
-    const db = openDatabase(database.url, { statementTimeoutMs: 1_000 });
+    const db = openDatabase(database.url, { statementTimeoutMs: 2_000 });
     try {
       // makes the other one's connection: nothing slow may come between the statements of the transaction
       await ask(database.db);

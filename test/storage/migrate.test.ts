@@ -86,9 +86,9 @@ describe("storage: migrate", () => {
   });
 
   it("may take longer than the statements of requests", async () => {
-    await write("0001-long.ts", statement("select pg_sleep(1.5)"));
+    await write("0001-long.ts", statement("select pg_sleep(2.5)"));
     // bounds what prepares a new connection, too
-    const db = openDatabase(database.url, { statementTimeoutMs: 1_000 });
+    const db = openDatabase(database.url, { statementTimeoutMs: 2_000 });
     try {
       const [migrated] = await Promise.all([
         migrate(db, { folder }),

@@ -34,7 +34,7 @@ export const TEST_SETTINGS: Omit<ControlSettings, "publicUrl"> = {
   allowInsecureIssuers: true,
   trustedProxies: [],
   rateLimits: { authentication: 1_000, management: 500, analytics: 100 },
-  webhooks: { allowPrivateTargets: true, timeoutMs: 2_000, retryForMs: 86_400_000 },
+  webhooks: { allowPrivateTargets: true, timeoutMs: 10_000, retryForMs: 86_400_000 },
   retention: {
     auditMs: 90 * 86_400_000,
     inputsMs: 7 * 86_400_000,

@@ -304,7 +304,7 @@ describe("following: client", () => {
       '{"decision_id":"dec_1"}\n',
     ];
     plane.isBad = ({ decision_id }) => (decision_id === "dec_2" ? "rejected" : false);
-    assert.deepEqual(await client.records(lines, 1000), {
+    assert.deepEqual(await client.records(lines, 60_000), {
       accepted: 1,
       duplicates: 1,
       rejected: [{ index: 1, message: "this is no record" }],
@@ -313,6 +313,6 @@ describe("following: client", () => {
     plane.fault = () => ({
       body: JSON.stringify({ success: true, data: { accepted: 1, duplicates: 0, rejected: [] } }),
     });
-    assert.equal(await codeOf(client.records(lines, 1000)), "MALFORMED_ANSWER");
+    assert.equal(await codeOf(client.records(lines, 60_000)), "MALFORMED_ANSWER");
   });
 });

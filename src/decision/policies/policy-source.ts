@@ -32,11 +32,15 @@ const SETTLE_MS = 50;
 /** A folder that keeps changing is read anyway after this many checks. */
 const SETTLE_LOOKS = 40;
 
-/** Sets in a folder: `<directory>/<name>.yaml`, or the folder `<directory>/<name>/`. */
-export function folderSource(directory: string): PolicySource {
+/**
+ * Sets in a folder: `<directory>/<name>.yaml`, or the folder `<directory>/<name>/`.
+ *
+ * @param wait - between two looks at a folder that has changed; ms
+ */
+export function folderSource(directory: string, wait: (ms: number) => Promise<void> = sleep): PolicySource {
   return {
     kind: "folder",
-    read: (name, seen) => readSettled(directory, name, seen),
+    read: (name, seen) => readSettled(directory, name, seen, wait),
     watch(name, changed) {
       const watchers = [directory, `${directory}/${name}`].flatMap((path) => watchPath(path, changed));
       return () => {
@@ -46,11 +50,16 @@ export function folderSource(directory: string): PolicySource {
   };
 }
 
-async function readSettled(directory: string, name: string, seen: string): Promise<PolicyFolder> {
+async function readSettled(
+  directory: string,
+  name: string,
+  seen: string,
+  wait: (ms: number) => Promise<void>,
+): Promise<PolicyFolder> {
   let folder = await readPolicyFolder(directory, name);
   if (folder.fingerprint === seen && seen !== "") return folder;
   for (let look = 0; look < SETTLE_LOOKS; look += 1) {
-    await sleep(SETTLE_MS);
+    await wait(SETTLE_MS);
     const next = await readPolicyFolder(directory, name);
     if (next.fingerprint === folder.fingerprint) break;
     folder = next;

@@ -23,7 +23,7 @@ const only = (language: string, part: string): string => {
 };
 
 describe("docs: deployment with API Gateway", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const idp = useIssuer();
 
   it("the function is bundled and answers as the page says", async () => {

@@ -198,7 +198,7 @@ describe("the encryption key", () => {
       const tables = SEALED_COLUMNS.map(({ table }) => table);
       assert.deepEqual(said, [{ tables }]);
       const locking = await database.db.transaction();
-      const short = openDatabase(database.url, { statementTimeoutMs: 2_000 });
+      const short = openDatabase(database.url, { statementTimeoutMs: 3_500 });
       try {
         await locking.raw("lock table ?? in access exclusive mode", [SEALED_COLUMNS[0]!.table]);
         await assert.rejects(look(createSecretBox(B), short), { code: "57014" });

@@ -71,7 +71,7 @@ describe("a gateway that asks for many positions at once", () => {
     });
     const impatient = await FeedInstance.start(database, Date.now, createAuthenticator, {
       pageChanges: 1,
-      longestTurnMs: 2_000,
+      longestTurnMs: 4_000,
       onRefusedTurn: refusedTurns("feed", { environment: "production", log, metrics }),
     });
     const key = await makeKey(impatient.control, { scope: "gateway" });

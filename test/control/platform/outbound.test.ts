@@ -281,7 +281,7 @@ describe("guarded fetch", () => {
     answer = () => undefined;
     await assert.rejects(open({ timeoutMs: 500 })(`http://127.0.0.1:${port}/`), { name: "TimeoutError" });
     answer = (_request, response) => void response.writeHead(200).write("part");
-    const response = await open({ timeoutMs: 1_500 })(`http://127.0.0.1:${port}/`);
+    const response = await open({ timeoutMs: 3_000 })(`http://127.0.0.1:${port}/`);
     await assert.rejects(response.text(), { name: "TimeoutError" });
   });
 

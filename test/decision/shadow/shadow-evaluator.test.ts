@@ -26,7 +26,7 @@ const TASK: ShadowTask = {
 };
 
 describe("decision: evaluating a candidate in shadow", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const opened: ShadowEvaluator[] = [];
   afterEach(() => {
     for (const evaluator of opened.splice(0)) evaluator.close();
@@ -72,7 +72,7 @@ describe("decision: evaluating a candidate in shadow", function () {
     });
 
   it("is patient with a thread that starts, and only with one that does", async () => {
-    const busy = evaluatorThat("starts slowly", { patienceMs: 250 });
+    const busy = evaluatorThat("starts slowly", { patienceMs: 1_000 });
     busy.evaluator.take(CANDIDATE, TASK);
     await eventually("its result", async () => (await busy.counted("same")) === 1);
     assert.deepEqual(busy.warnings, []);

@@ -16,7 +16,7 @@ import { startFrontProxy, type FrontProgram, type FrontProxy } from "../support/
 const HOST = "app.test";
 
 describe("deploy: the requests of every door, with a proxy in front of the gateway", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const programs = (["nginx", "haproxy", "caddy"] as const).filter((program) =>
     isInstalled(program, "deploy: the requests of every door"),
   );

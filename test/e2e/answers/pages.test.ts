@@ -110,7 +110,7 @@ function checkPage({ headers, body }: Answer) {
 }
 
 describe("end to end: pages in place of what was asked for", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: RecordingUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -28,7 +28,7 @@ const CONFIG = {
     rate_limits: { management: 1_000_000, authentication: 1_000_000, analytics: 1_000_000 },
   },
   // what a dead process had claimed is delivered after this and half a minute
-  webhooks: { timeout: "1s" },
+  webhooks: { timeout: "3s" },
 };
 /** Acknowledged requests between one kill and the next. */
 const BETWEEN = [30, 45, 25];
@@ -70,7 +70,7 @@ describe("end to end: kill -9 under writes", () => {
       await assertChanges(db);
       await assertEvents(db, clients);
       await assertRecords(db, clients);
-      await eventually("the last delivery", () => areDelivered(db));
+      await eventually("the last delivery", () => areDelivered(db), 120_000);
       await assertReceived(db, webhook, receiver.received);
     });
     const now = new Follower(

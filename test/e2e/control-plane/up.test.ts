@@ -170,7 +170,8 @@ describe("end to end: a port that is taken", () => {
     let stderr = "";
     up.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     try {
-      const ended = new Promise((resolve) => up.once("exit", resolve));
+      // with all that it said
+      const ended = new Promise((resolve) => up.once("close", resolve));
       assert.equal(await ended, 1);
       assert.match(
         stderr,

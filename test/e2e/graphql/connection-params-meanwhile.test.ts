@@ -47,6 +47,11 @@ describe("end to end: tokens in connection_init, and what happens while the serv
       issuer,
       policies: { "default.yaml": policies("gold"), "api.graphql": SDL },
       config: {
+        // Envoy shall not take a worker for dead that a test has stopped
+        gateway: {
+          ...{ listen_port: 0, backend: application.url },
+          cluster: { nodes: 1, health_check_interval: "5m" },
+        },
         identity: {
           issuer: issuer.url,
           audience: issuer.audience,

@@ -23,7 +23,7 @@ response_masks:
 `;
 
 describe("end to end: names that a customer's own policy set guards", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let application: GraphqlApplication;
   let issuer: TestIssuer;
   let plane: FakeControlPlane;

@@ -69,7 +69,8 @@ async function startService(gateway: RunningGateway): Promise<Service> {
   const own = {
     ...config,
     audit: { destination: "file", path },
-    authz: { listen: `unix:${join(directory, "authz.sock")}` },
+    // as for the gateway: the machine may be busy
+    authz: { listen: `unix:${join(directory, "authz.sock")}`, decision_timeout: "15s" },
   };
   await writeFile(join(directory, "authz.yaml"), dump(own));
   const child: ChildProcess = spawn(process.execPath, [CLI, "authz", "--config", "authz.yaml"], {

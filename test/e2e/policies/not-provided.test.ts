@@ -51,7 +51,7 @@ describe("end to end: policies that the configuration cannot feed", () => {
   it("are in force, and every rule that is not fed is in the log, at start and at each reload", async () => {
     assert.equal((await fetch(`${gateway.url}/open`)).status, 200);
     const v1 = await eventually("the warnings", () =>
-      warnings("v1").length > 0 ? warnings("v1") : undefined,
+      warnings("v1").length > 1 ? warnings("v1") : undefined,
     );
     const level = v1[0]?.[3];
     assert.deepEqual(v1, [
@@ -60,7 +60,7 @@ describe("end to end: policies that the configuration cannot feed", () => {
     ]);
     await gateway.writePolicies({ "default.yaml": set("v2", "persons") });
     const v2 = await eventually("the warnings", () =>
-      warnings("v2").length > 0 ? warnings("v2") : undefined,
+      warnings("v2").length > 1 ? warnings("v2") : undefined,
     );
     assert.deepEqual(
       v2.map(([, , configure]) => configure),

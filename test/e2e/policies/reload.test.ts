@@ -127,7 +127,7 @@ describe("end to end: policies that change while the gateway runs", () => {
     try {
       const ready = await fetch(`${other.adminUrl}/readyz`);
       assert.equal(ready.status, 503);
-      assert.match(other.stderr(), /default\.yaml:1:\d+/);
+      await eventually("the log says why", () => /default\.yaml:1:\d+/.test(other.stderr()));
       await writeFile(join(other.directory, "policies", "default.yaml"), policies("late", true));
       await eventually("readiness", async () => (await fetch(`${other.adminUrl}/readyz`)).status === 200);
     } finally {

@@ -169,7 +169,9 @@ describe("end to end: a candidate that is rolled out", function () {
     assert.deepEqual(new Set(await Promise.all(USERS.map(from.armOfPath))), new Set<Arm>(["stable"]));
     const ready = await (await fetch(`${from.gateway.adminUrl}/readyz`)).text();
     assert.match(ready, /the candidate was taken back: denials/);
-    assert.match(from.gateway.stderr(), /does worse than the stable set and was taken back/);
+    await eventually("the log says so", () =>
+      from.gateway.stderr().includes("does worse than the stable set and was taken back"),
+    );
     const record = await eventually("its record", async () =>
       (await from.gateway.audit()).find(({ change }) => change === "rolled_back"),
     );

@@ -143,7 +143,7 @@ describe("end to end: a candidate in shadow", function () {
         rollout: { stable: "none", mode: "shadow", candidate: "policies/candidate" },
       },
     });
-    assert.match(from.gateway.stderr(), /NO POLICY SET IS ENFORCED/);
+    await eventually("the log says so", () => from.gateway.stderr().includes("NO POLICY SET IS ENFORCED"));
     const ready = await (await fetch(`${from.gateway.adminUrl}/readyz`)).text();
     assert.match(ready, /NO POLICY SET IS ENFORCED/);
     await shadowIsOn();

@@ -68,7 +68,7 @@ describe("end to end: a gateway that has never reached its issuer", () => {
           cookie: "session",
           jwks_cooldown: "1s",
           jwks_refresh_interval: "1s",
-          jwks_max_stale: "5s",
+          jwks_max_stale: "7s",
         },
       },
       unready: true,

@@ -19,6 +19,7 @@ policies:
     condition: request.body.a == 1
 `;
 
+const FIRST = "/open/before-all";
 const UNREAD = ["", ""] as const;
 /** What a client would have answers and records say. */
 const CHOSEN = "X-Request-Id: 00000000-0000-4000-8000-000000000000";
@@ -216,12 +217,14 @@ const BY_SERVICE = /^(NO_MATCHING_RULE|UPGRADE_REQUIRED|AMBIGUOUS_.*)$/;
 const CASES = [...REFUSED, ...DECIDED, ...OVER_HTTP10];
 
 describe("end to end: every request has one record", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: RecordingUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;
   let records: AuditLine[];
   let answers: unknown[];
+  /** Sent before the others: the first decision of a worker takes longer, and would count towards `request_timeout`. */
+  let first = 0;
 
   before(async () => {
     [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);
@@ -232,12 +235,19 @@ describe("end to end: every request has one record", function () {
       config: {
         gateway: {
           security: { request_size_limit: "1KB" },
-          performance: { request_timeout: "1s" },
+          performance: { request_timeout: "3s" },
         },
       },
     });
+    await eventually("the first decision", async () => {
+      first += 1;
+      const answer = await fetch(`${gateway.url}${FIRST}`);
+      await answer.arrayBuffer();
+      return answer.ok;
+    });
     answers = await Promise.all(CASES.map(([, send]) => send(gateway.port)));
-    const decisions = async () => (await gateway.audit()).filter(({ event }) => event === undefined);
+    const decisions = async () =>
+      (await gateway.audit()).filter(({ event, resource }) => event === undefined && resource !== FIRST);
     await eventually("all records", async () => (await decisions()).length >= CASES.length);
     records = await decisions();
   });
@@ -320,13 +330,13 @@ describe("end to end: every request has one record", function () {
         gateway.metric(`gatehouse_${name}`),
       ),
     );
-    assert.equal(decided, CASES.length);
-    assert.deepEqual([recorded, dropped, queued], [CASES.length, 0, 0]);
+    assert.equal(decided, first + CASES.length);
+    assert.deepEqual([recorded, dropped, queued], [first + CASES.length, 0, 0]);
   });
 });
 
 describe("end to end: requests over the rate limit", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
 
   it("have a record each", async () => {
     const [upstream, issuer] = await Promise.all([startRecordingUpstream(), startIssuer()]);

@@ -91,7 +91,7 @@ const STOPPED: readonly (readonly [name: string, send: Send, reason: string, sta
 const RULES = ["audited", "open", "masked"];
 
 describe("end to end: requests that are allowed and come to nothing in Envoy", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;
@@ -114,6 +114,8 @@ describe("end to end: requests that are allowed and come to nothing in Envoy", f
       policies: { "default.yaml": POLICIES },
       config: {
         gateway: {
+          // Envoy shall not take a worker for dead that a test has stopped
+          cluster: { nodes: 1, health_check_interval: "5m" },
           envoy_admin: `${envoyAdmin.host}:${envoyAdmin.port}`,
           security: { request_size_limit: "1KB" },
           routes: [{ path: "/open/large/**", request_size_limit: "400KB" }],

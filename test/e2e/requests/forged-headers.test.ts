@@ -71,7 +71,7 @@ const FORWARDING = [
 ];
 
 describe("end to end: headers, trailers and schemes that clients make up", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: Awaited<ReturnType<typeof startHttp2Upstream>>;
   let issuer: TestIssuer;
   let gateway: RunningGateway;

@@ -61,7 +61,7 @@ const SPELLINGS: readonly ((name: string) => string)[] = [
 ];
 
 describe("end to end: names of identity headers", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: RecordingUpstream;
   let issuer: TestIssuer;
   let token: string;

@@ -30,7 +30,7 @@ interface Answer {
 
 /** What an application does for OPTIONS when it does not know that this is a preflight: its work. */
 describe("end to end: CORS preflights", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
   let gateway: RunningGateway;
@@ -50,7 +50,12 @@ describe("end to end: CORS preflights", function () {
       backend: upstream.url,
       issuer,
       policies: { "default.yaml": POLICIES },
-      config: { gateway: { upstream_timeout: "1s", security: { request_size_limit: "1KB" } } },
+      config: {
+        gateway: {
+          routes: [{ path: "/silent", upstream_timeout: "1s" }],
+          security: { request_size_limit: "1KB" },
+        },
+      },
     });
   });
   beforeEach(() => {

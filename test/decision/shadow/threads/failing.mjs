@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-if (workerData === "starts slowly") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+// longer than its test is patient with a thread that has started
+if (workerData === "starts slowly") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
 
 // a candidate that goes wrong in the way that the test asks for
 parentPort.on("message", ({ tasks }) => {
