@@ -9,6 +9,12 @@ import { startStage, type Stage } from "./support/stage.ts";
 
 const PYTHON_RUNNER = fileURLToPath(new URL("../../../clients/cases/run.py", import.meta.url));
 
+const PLACES: Readonly<Record<Mode, string>> = {
+  real: "a real control plane",
+  alone: "a real control plane for itself",
+  fake: "the in-memory fake",
+};
+
 /** How the cases are run in an installed library. */
 interface Runner {
   readonly command: readonly string[];
@@ -57,6 +63,7 @@ describe("client libraries, installed as they are published", function () {
   const results = new Map<string, Promise<ReadonlyMap<string, string | null>>>();
   before(() => {
     // at the same time: most of it is waiting
+    const others: Promise<unknown>[] = [];
     for (const [name, runner] of runners) {
       const real = runIn(runner(), "real");
       const fake = real.then(
@@ -67,9 +74,15 @@ describe("client libraries, installed as they are published", function () {
         ["real", real],
         ["fake", fake],
       ] as const) {
-        result.catch(() => undefined);
+        others.push(result.catch(() => undefined));
         results.set(`${name} ${mode}`, result);
       }
+    }
+    let before: Promise<unknown> = Promise.all(others);
+    for (const [name, runner] of runners) {
+      const alone = before.then(() => runIn(runner(), "alone"));
+      before = alone.catch(() => undefined);
+      results.set(`${name} alone`, alone);
     }
   });
 
@@ -83,8 +96,8 @@ describe("client libraries, installed as they are published", function () {
   }
 
   for (const [name] of runners) {
-    for (const mode of ["real", "fake"] as const) {
-      describe(`${name}, ${mode === "real" ? "a real control plane" : "the in-memory fake"}`, () => {
+    for (const mode of ["real", "alone", "fake"] as const) {
+      describe(`${name}, ${PLACES[mode]}`, () => {
         for (const [environment, title] of runsOf(mode)) {
           it(`${title} (${environment})`, async () => {
             const problem = (await results.get(`${name} ${mode}`))?.get(`${environment} ${title}`);
