@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { runCases, runsOf, type Mode } from "./support/cases.ts";
 import { nodeProject, packNodeClient } from "./support/node-project.ts";
 import { installNodeRuntimes, NODE_RUNTIMES } from "./support/node-runtimes.ts";
-import { pythonEnvironment, pythonPackages, pythonProject } from "./support/python-project.ts";
+import { buildWheel, installWheel, pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 import { PYTHON_RUNTIMES } from "./support/python-runtimes.ts";
 import { startStage, type Stage } from "./support/stage.ts";
 
@@ -26,15 +26,16 @@ describe("client libraries, installed as they are published", function () {
   this.timeout(900_000);
   let stage: Stage;
   let project: string;
-  let wheel: string;
   const python = new Map<string, string>();
 
   before(async () => {
     await installNodeRuntimes();
     project = await nodeProject(await packNodeClient());
-    [wheel] = await pythonProject();
-    for (const { requirements } of PYTHON_RUNTIMES)
-      python.set(requirements, await pythonPackages(requirements));
+    const wheel = await buildWheel();
+    for (const { program, requirements } of PYTHON_RUNTIMES) {
+      const installed = await installWheel(wheel, program, await pythonPackages(requirements));
+      python.set(requirements, installed.python);
+    }
     // not beside the compiler: its start has a time limit
     stage = await startStage();
   });
@@ -45,15 +46,15 @@ describe("client libraries, installed as they are published", function () {
       ({ program, version }) =>
         [`Node.js ${version}`, () => ({ command: [program, "run.mjs"], cwd: project })] as const,
     ),
-    ...PYTHON_RUNTIMES.flatMap(({ program, version, requirements }) =>
+    ...PYTHON_RUNTIMES.flatMap(({ version, requirements }) =>
       ["sync", "async"].map(
         (flavour) =>
           [
             `Python ${version} with the ${requirements} packages (${flavour})`,
             () => ({
-              command: [program, PYTHON_RUNNER, flavour],
+              command: [python.get(requirements) ?? "", PYTHON_RUNNER, flavour],
               cwd: project,
-              env: pythonEnvironment(wheel, python.get(requirements) ?? ""),
+              env: pythonEnvironment(),
             }),
           ] as const,
       ),
