@@ -35,6 +35,7 @@ async function runCase({ steps }, environment) {
     receiver: world.receiver,
     issuer: world.environments[environment]?.issuer,
     now: Math.floor(Date.now() / 1000),
+    time: new Date().toISOString(),
   };
   if (fake === undefined) {
     await stage("/faults", { environment, faults: [] });
@@ -103,6 +104,8 @@ async function perform(step, { environment, fake }, onResponse) {
     const { token, ...options } = step.verify_token;
     return new library.TokenVerifier(options).verify(token);
   }
+  if (step.start_session !== undefined)
+    return startSession(step.start_session, clientOf(step, environment, fake), fake);
   if (step.sign_in !== undefined) return signIn(step, clientOf(step, environment, fake), environment);
   throw new Error("nothing to do");
 }
@@ -115,6 +118,16 @@ function signIn({ sign_in: verb, args }, gatehouse, environment) {
     return helper.finish({ callback, state, customerId });
   }
   return helper[verb](...args);
+}
+
+/** In the fake nobody signs in: the user is there, and has a session. */
+async function startSession({ customer_id, email, name }, gatehouse, fake) {
+  if (fake !== undefined) {
+    const { id } = await gatehouse.users.create(customer_id, { subject: email, email, name });
+    return { user_id: id, session_id: fake.addSession(id) };
+  }
+  const { user, session } = await gatehouse.sandbox.signIn({ customer_id, person: { email, name } });
+  return { user_id: user.id, session_id: session.id };
 }
 
 /** Follows the feed until so many events were there, one answer at least. */
@@ -239,8 +252,20 @@ function check(actual, expected, where) {
       return (actual !== undefined && actual !== null) === expected.$present || fail();
     if ("$distinct" in expected)
       return new Set(actual.map((one) => one[expected.$distinct])).size === actual.length || fail();
+    if ("$includes" in expected) {
+      const differences = actual.map((one) => differenceOf(one, expected.$includes));
+      return differences.includes(undefined) || fail();
+    }
     if ("$matches" in expected) return new RegExp(expected.$matches).test(actual) || fail();
     if (typeof actual !== "object" || actual === null) fail();
     for (const [name, member] of Object.entries(expected)) check(actual[name], member, `${where}.${name}`);
   } else if (expected === null ? actual !== null && actual !== undefined : actual !== expected) fail();
+}
+
+function differenceOf(actual, expected) {
+  try {
+    return check(actual, expected, "an item");
+  } catch (error) {
+    return error;
+  }
 }

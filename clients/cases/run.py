@@ -50,6 +50,7 @@ async def run_case(case, environment):
         "receiver": world["receiver"],
         "issuer": world["environments"].get(environment, {}).get("issuer"),
         "now": int(time.time()),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     context = Context(environment, saved)
     if mode == "fake":
@@ -127,6 +128,8 @@ async def perform(step, context, on_response):
         options = dict(step["verify_token"])
         token = options.pop("token")
         return await result_of(verifier_of(**options).verify(token))
+    if "start_session" in step:
+        return await start_session(step["start_session"], client_of(step, context), context.fake)
     if "sign_in" in step:
         issuer = world["environments"].get(context.environment, {}).get("issuer", "https://issuer.example")
         client = client_of(step, context)
@@ -136,6 +139,18 @@ async def perform(step, context, on_response):
             return await result_of(helper.finish(**step["args"][0]))
         return await result_of(getattr(helper, step["sign_in"])(*step["args"]))
     raise RuntimeError("nothing to do")
+
+
+async def start_session(wanted, client, fake):
+    """In the fake nobody signs in: the user is there, and has a session."""
+    person = {"email": wanted["email"], "name": wanted["name"]}
+    if fake is not None:
+        body = {"subject": wanted["email"], **person}
+        user = await result_of(client.users.create(wanted["customer_id"], body))
+        return {"user_id": user["id"], "session_id": fake.add_session(user["id"])}
+    body = {"customer_id": wanted["customer_id"], "person": person}
+    tokens = await result_of(client.sandbox.sign_in(body))
+    return {"user_id": tokens["user"]["id"], "session_id": tokens["session"]["id"]}
 
 
 async def follow(step, client):
@@ -284,6 +299,8 @@ def check(actual, expected, where):
             assert (actual is not None) == expected["$present"], told
         elif "$distinct" in expected:
             assert len({one[expected["$distinct"]] for one in actual}) == len(actual), told
+        elif "$includes" in expected:
+            assert any(fits(one, expected["$includes"]) for one in actual), told
         elif "$matches" in expected:
             assert re.search(expected["$matches"], actual), told
         else:
@@ -292,6 +309,14 @@ def check(actual, expected, where):
                 check(actual.get(name), member, f"{where}.{name}")
     else:
         assert actual == expected, told
+
+
+def fits(actual, expected):
+    try:
+        check(actual, expected, "an item")
+    except AssertionError:
+        return False
+    return True
 
 
 asyncio.run(main())

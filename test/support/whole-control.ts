@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { composeEnvironment } from "../../src/control/compose.ts";
 import type { ControlContext, ControlSettings } from "../../src/control/platform/context.ts";
+import { openApiDocument } from "../../src/control/platform/frame/openapi.ts";
 import { serveOn } from "../../src/control/platform/frame/serve-on.ts";
 import type { Route } from "../../src/control/platform/frame/route.ts";
 import { createGatewayFeed } from "../../src/control/gateway/feed.ts";
@@ -16,6 +17,7 @@ import { closeDatabase, openDatabase } from "../../src/storage/index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { send, TEST_SETTINGS, type RunningControl } from "./control.ts";
 import { testDatabase } from "./database.ts";
+import { noteHeaders, type HeadersDocument } from "./declared-headers.ts";
 import { bearer, makeKey, makeOwner, type Person } from "./guarded-control.ts";
 import type { NewApiKey } from "../../src/control/resources/api-keys/store.ts";
 
@@ -36,6 +38,10 @@ export interface WholeControl extends RunningControl {
   keyOf(fields?: Partial<NewApiKey>): Promise<Readonly<Record<string, string>>>;
   /** Makes the first owner through the setup link, and signs in. */
   owner(): Promise<Person>;
+  /** @throws AssertionError if an answer until now had a header that the OpenAPI document does not declare, or lacked one that it requires */
+  requireDeclaredHeaders(): void;
+  /** With {@link requireDeclaredHeaders} at the end. */
+  close(): Promise<void>;
 }
 
 export interface WholeOptions {
@@ -72,18 +78,25 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
   };
   const keys = openKeys(context, database.url);
   const composed = await composeEnvironment(context, { workloads: { keys } });
+  const compareHeaders = noteHeaders(server);
   serveOn(server, composed.application, clock);
   // the same table once more, to look at; nobody waits on this feed
   const feed = createGatewayFeed(context);
+  const parts = { feed, keyring: createKeyring(context), compile: createPolicySetCompiler() };
+  const routes = allRoutes(context, parts);
   const whole: WholeControl = {
     url,
     port,
     context,
     database,
-    routes: allRoutes(context, { feed, keyring: createKeyring(context), compile: createPolicySetCompiler() }),
+    routes,
     request: (method, path, request = {}) => send(url, method, path, { as: null, ...request }),
     keyOf: async (fields = {}) => bearer((await makeKey(whole, fields)).secret),
     owner: () => makeOwner(whole),
+    requireDeclaredHeaders() {
+      const document = openApiDocument(routes, { publicUrl: url, sessionCookie: "session" });
+      compareHeaders(document as unknown as HeadersDocument);
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -91,6 +104,7 @@ export async function startWholeControl(options: WholeOptions = {}): Promise<Who
       await feed.close();
       await closeDatabase(keys.db);
       await database.close();
+      whole.requireDeclaredHeaders();
     },
   };
   return whole;

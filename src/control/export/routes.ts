@@ -25,6 +25,13 @@ export function exportRoutes(analytics: ControlContext): Route[] {
       tenancy: "handler",
       params: userParams,
       answers: { 200: userExport },
+      headers: {
+        "Content-Disposition": {
+          description: "The name of the file to save it as.",
+          type: "string",
+          required: true,
+        },
+      },
       errors: ["USER_NOT_FOUND"],
       async write({ params, actor }, unit) {
         const row = await requireUser(unit.trx, actor, params.id);

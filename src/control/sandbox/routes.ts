@@ -48,7 +48,7 @@ export function sandboxRoutes(context: ControlContext, parts: FillingParts): Rou
       errors: ["INVALID_CUSTOMER"],
       async read({ query, actor }) {
         const { customer_id: customerId } = query;
-        if (customerId !== undefined) await requireCustomer(context.db, actor, customerId, "body");
+        if (customerId !== undefined) await requireCustomer(context.db, actor, customerId, "path");
         const found =
           customerId === undefined ? peopleFor(context.db, actor) : peopleOf(context.db, customerId);
         if (query.role !== undefined) void found.where({ role: query.role });

@@ -3,11 +3,17 @@ import { fileURLToPath } from "node:url";
 import { runCases, runsOf, type Mode } from "./support/cases.ts";
 import { nodeProject, packNodeClient } from "./support/node-project.ts";
 import { installNodeRuntimes, NODE_RUNTIMES } from "./support/node-runtimes.ts";
-import { pythonEnvironment, pythonPackages, pythonProject } from "./support/python-project.ts";
+import { buildWheel, installWheel, pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 import { PYTHON_RUNTIMES } from "./support/python-runtimes.ts";
 import { startStage, type Stage } from "./support/stage.ts";
 
 const PYTHON_RUNNER = fileURLToPath(new URL("../../../clients/cases/run.py", import.meta.url));
+
+const PLACES: Readonly<Record<Mode, string>> = {
+  real: "a real control plane",
+  alone: "a real control plane for itself",
+  fake: "the in-memory fake",
+};
 
 /** How the cases are run in an installed library. */
 interface Runner {
@@ -20,15 +26,16 @@ describe("client libraries, installed as they are published", function () {
   this.timeout(900_000);
   let stage: Stage;
   let project: string;
-  let wheel: string;
   const python = new Map<string, string>();
 
   before(async () => {
     await installNodeRuntimes();
     project = await nodeProject(await packNodeClient());
-    [wheel] = await pythonProject();
-    for (const { requirements } of PYTHON_RUNTIMES)
-      python.set(requirements, await pythonPackages(requirements));
+    const wheel = await buildWheel();
+    for (const { program, requirements } of PYTHON_RUNTIMES) {
+      const installed = await installWheel(wheel, program, await pythonPackages(requirements));
+      python.set(requirements, installed.python);
+    }
     // not beside the compiler: its start has a time limit
     stage = await startStage();
   });
@@ -39,15 +46,15 @@ describe("client libraries, installed as they are published", function () {
       ({ program, version }) =>
         [`Node.js ${version}`, () => ({ command: [program, "run.mjs"], cwd: project })] as const,
     ),
-    ...PYTHON_RUNTIMES.flatMap(({ program, version, requirements }) =>
+    ...PYTHON_RUNTIMES.flatMap(({ version, requirements }) =>
       ["sync", "async"].map(
         (flavour) =>
           [
             `Python ${version} with the ${requirements} packages (${flavour})`,
             () => ({
-              command: [program, PYTHON_RUNNER, flavour],
+              command: [python.get(requirements) ?? "", PYTHON_RUNNER, flavour],
               cwd: project,
-              env: pythonEnvironment(wheel, python.get(requirements) ?? ""),
+              env: pythonEnvironment(),
             }),
           ] as const,
       ),
@@ -57,6 +64,7 @@ describe("client libraries, installed as they are published", function () {
   const results = new Map<string, Promise<ReadonlyMap<string, string | null>>>();
   before(() => {
     // at the same time: most of it is waiting
+    const others: Promise<unknown>[] = [];
     for (const [name, runner] of runners) {
       const real = runIn(runner(), "real");
       const fake = real.then(
@@ -67,9 +75,15 @@ describe("client libraries, installed as they are published", function () {
         ["real", real],
         ["fake", fake],
       ] as const) {
-        result.catch(() => undefined);
+        others.push(result.catch(() => undefined));
         results.set(`${name} ${mode}`, result);
       }
+    }
+    let before: Promise<unknown> = Promise.all(others);
+    for (const [name, runner] of runners) {
+      const alone = before.then(() => runIn(runner(), "alone"));
+      before = alone.catch(() => undefined);
+      results.set(`${name} alone`, alone);
     }
   });
 
@@ -83,8 +97,8 @@ describe("client libraries, installed as they are published", function () {
   }
 
   for (const [name] of runners) {
-    for (const mode of ["real", "fake"] as const) {
-      describe(`${name}, ${mode === "real" ? "a real control plane" : "the in-memory fake"}`, () => {
+    for (const mode of ["real", "alone", "fake"] as const) {
+      describe(`${name}, ${PLACES[mode]}`, () => {
         for (const [environment, title] of runsOf(mode)) {
           it(`${title} (${environment})`, async () => {
             const problem = (await results.get(`${name} ${mode}`))?.get(`${environment} ${title}`);

@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { routesOf, type Document } from "../../../clients/generate/document.ts";
 import { generatedFiles, staleFiles, writeGenerated } from "../../../clients/generate/write.ts";
-import { ERROR_CODES as NODE_CODES, Gatehouse, List } from "../../../clients/node/src/index.ts";
+import { ERROR_CODES as NODE_CODES } from "../../../clients/node/src/index.ts";
 import { ERROR_CODES } from "../../../src/control/platform/errors.ts";
 import { startWholeControl } from "../../support/whole-control.ts";
+import { nodeMethods, type Method } from "./support/node-methods.ts";
 import { pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 
 const PYTHON_SOURCE = fileURLToPath(new URL("../../../clients/python/src", import.meta.url));
@@ -21,13 +22,19 @@ function isForBrowsers(path: string): boolean {
 
 describe("client libraries and the API", () => {
   let document: Document;
-  let python: { readonly routes: readonly Route[]; readonly codes: readonly string[] };
+  let node: readonly Method[];
+  let python: {
+    readonly routes: readonly Route[];
+    readonly methods: Readonly<Record<"sync" | "async", readonly string[]>>;
+    readonly codes: readonly string[];
+  };
 
   before(async () => {
     // the sandbox has all that production has, and its people
     const control = await startWholeControl({ settings: { environment: "sandbox" } });
     document = (await (await fetch(`${control.url}/v1/openapi.json`)).json()) as Document;
     await control.close();
+    node = await nodeMethods();
     const env = pythonEnvironment(PYTHON_SOURCE, await pythonPackages("client"));
     python = JSON.parse(
       (await promisify(execFile)("python3", [PYTHON_ROUTES], { env })).stdout,
@@ -40,12 +47,17 @@ describe("client libraries and the API", () => {
     assert.deepEqual(staleFiles(files), []);
   });
 
-  it("Node.js: every route, and no other", async () => {
-    assert.deepEqual(placed(await nodeRoutes()), expected());
+  it("Node.js: every route, and no other", () => {
+    assert.deepEqual(placed(node.map(({ method, path }) => [method, path])), expected());
   });
 
   it("Python: every route, and no other", () => {
     assert.deepEqual(placed(python.routes), expected());
+  });
+
+  it("have the same methods, whose cases are the same then", () => {
+    const names = [...new Set(node.map(({ name }) => name))].sort();
+    assert.deepEqual(python.methods, { sync: names, async: names });
   });
 
   it("every error code", () => {
@@ -63,33 +75,4 @@ describe("client libraries and the API", () => {
 
 function placed(routes: readonly Route[]): readonly string[] {
   return [...new Set(routes.map(([method, path]) => `${method} ${path.replace("/v1", "")}`))].sort();
-}
-
-function isIterator(value: unknown): value is AsyncIterator<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
-}
-
-/** What is requested when each method of each resource is called once. */
-async function nodeRoutes(): Promise<readonly Route[]> {
-  const seen: Route[] = [];
-  const record: typeof fetch = (input, init) => {
-    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- it is text here
-    const { pathname } = new URL(String(input));
-    seen.push([init?.method ?? "", pathname]);
-    const data = pathname === "/v1/events" ? { events: [], cursor: "c" } : [];
-    return Promise.resolve(Response.json({ success: true, data, meta: { request_id: "req_1" } }));
-  };
-  const gatehouse = new Gatehouse({ apiKey: "gh_test_1", environment: "sandbox", fetch: record });
-  for (const resource of Object.values(gatehouse) as unknown[]) {
-    if (typeof resource !== "object" || resource === null) continue;
-    const prototype = Object.getPrototypeOf(resource) as object;
-    for (const name of Object.getOwnPropertyNames(prototype).filter((one) => one !== "constructor")) {
-      const method = (resource as Record<string, (...args: unknown[]) => unknown>)[name]!;
-      // the options come last
-      const result = method.apply(resource, Array<string>(method.length - 1).fill("x"));
-      if (isIterator(result)) await result.next();
-      else await (result instanceof List ? result.then() : result);
-    }
-  }
-  return seen;
 }

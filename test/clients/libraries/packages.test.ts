@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { VERSION } from "../../../clients/node/src/version.ts";
 import { nodeProject, packNodeClient } from "./support/node-project.ts";
 import { installNodeRuntimes, NODE_RUNTIMES } from "./support/node-runtimes.ts";
-import { pythonEnvironment, pythonPackages, pythonProject } from "./support/python-project.ts";
+import { buildWheel, installWheel, pythonEnvironment, pythonPackages } from "./support/python-project.ts";
 import { PYTHON_RUNTIMES } from "./support/python-runtimes.ts";
 
 const run = promisify(execFile);
@@ -27,12 +27,16 @@ async function output(program: string, args: readonly string[], options: object)
 describe("client libraries as packages", function () {
   this.timeout(600_000);
   let project: string;
-  let python: readonly string[];
+  let wheel: string;
+  let site: string;
+  let packages: string;
 
   before(async () => {
     await installNodeRuntimes();
     project = await nodeProject(await packNodeClient());
-    python = await pythonProject();
+    wheel = await buildWheel();
+    packages = await pythonPackages("client");
+    ({ site } = await installWheel(wheel, "python3", packages));
   });
 
   it("have one version each, and no dependencies but those that are named", () => {
@@ -116,7 +120,6 @@ describe("client libraries as packages", function () {
   });
 
   it("Python: the wheel has types, and is Python 3.9", async () => {
-    const [site = ""] = python;
     const names = (await readdir(join(site, "gatehouse_access"), { recursive: true })).sort();
     for (const name of ["py.typed", "testing/_data.json", "_sync/client.py", "asgi.py"])
       assert.ok(names.includes(name), name);
@@ -129,17 +132,26 @@ describe("client libraries as packages", function () {
   });
 
   for (const { program, version, requirements } of PYTHON_RUNTIMES) {
-    it(`Python ${version}, ${requirements} packages: imports every module`, async () => {
+    it(`Python ${version}, ${requirements} packages: pip installs the wheel, and every module is imported from there`, async () => {
+      const needed = await pythonPackages(requirements);
+      const installed = await installWheel(wheel, program, needed);
       const modules = ["", ".api", ".asgi", ".django", ".errors", ".flask", ".testing", ".webhooks"];
-      const code = modules.map((name) => `import gatehouse_access${name}`).join("\n");
-      const env = pythonEnvironment(python[0]!, await pythonPackages(requirements));
+      const imports = modules.map((name) => `import gatehouse_access${name}`);
+      const use = [
+        "client = gatehouse_access.testing.FakeGatehouse().client()",
+        "print(client.customers.create({'name': 'Acme'})['name'])",
+        "from importlib.metadata import version",
+        "print(version('gatehouse-access'), gatehouse_access.__file__)",
+      ];
+      const code = [...imports, ...use].join("\n");
       // warnings are of what a later Python no longer has
-      assert.equal(await output(program, ["-W", "error", "-c", code], { env }), "");
+      const told = await output(installed.python, ["-W", "error", "-c", code], { env: pythonEnvironment() });
+      const place = join(installed.site, "gatehouse_access", "__init__.py");
+      assert.equal(told, `Acme\n${VERSION} ${place}\n`);
     });
   }
 
   it("Python: mypy and pyright find nothing in strict mode, in the library", async () => {
-    const [site = "", packages = ""] = python;
     const folders = [site, packages, await pythonPackages("typing")];
     const mypy = ["-m", "mypy", "--strict", "--python-version", "3.9", "--cache-dir", join(project, ".mypy")];
     const told = await output("python3", [...mypy, "-p", "gatehouse_access"], {

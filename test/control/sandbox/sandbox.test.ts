@@ -153,7 +153,7 @@ describe("the sandbox", () => {
       [],
     );
     assert.deepEqual(codeOf(await ask("GET", `/sandbox/people?customer_id=${other}`)), [
-      422,
+      404,
       "INVALID_CUSTOMER",
     ]);
     for (const { id } of [foreign, everybody])

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { ERROR_CODES } from "../../../src/control/platform/errors.ts";
 import { ENVIRONMENTS } from "../../../src/control/platform/environment.ts";
 import { temporaryDirectory } from "../../support/database.ts";
+import { makePerson, PASSWORD, send, type Person } from "../../support/guarded-control.ts";
 import { startWholeControl, type WholeControl } from "../../support/whole-control.ts";
 
 const REDOCLY = fileURLToPath(import.meta.resolve("@redocly/cli/bin/cli.js"));
@@ -31,11 +32,13 @@ interface Document {
 for (const environment of ENVIRONMENTS) {
   describe(`the OpenAPI document of the ${environment}`, () => {
     let control: WholeControl;
+    let owner: Person;
     let document: Document;
     let operations: readonly (readonly [string, Operation])[];
 
     before(async () => {
       control = await startWholeControl({ settings: { environment } });
+      owner = await control.owner();
       document = (await (await fetch(`${control.url}/v1/openapi.json`)).json()) as Document;
       operations = Object.entries(document.paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation] as const),
@@ -71,10 +74,29 @@ for (const environment of ENVIRONMENTS) {
         assert.match(description ?? "", /^\S.*\.$/, `TAGS in frame/openapi.ts: ${name}`);
     });
 
-    it("names the cookie of sessions as it is set", async () => {
-      const { cookie } = await control.owner();
+    it("names the cookie of sessions as it is set", () => {
       const { dashboardSession } = document.components.securitySchemes;
-      assert.equal(dashboardSession?.["name"], cookie.split("=")[0]);
+      assert.equal(dashboardSession?.["name"], owner.cookie.split("=")[0]);
+    });
+
+    it("declares the headers that a browser acts on: cookies, and the name of what is saved", async () => {
+      const person = await makePerson(control, owner, "owner");
+      const call = async (method: string, path: string, body?: object) => {
+        const answer = await send(control, method, path, person.headers, body);
+        assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+        return answer;
+      };
+      const { id } = (await call("POST", "/customers", { name: "Acme" })).body.data as { id: string };
+      const user = (await call("POST", `/customers/${id}/users`, { subject: "ada" })).body.data as {
+        id: string;
+      };
+      const saved = await call("GET", `/users/${user.id}/export`);
+      assert.match(saved.headers.get("content-disposition") ?? "", /^attachment; filename=/);
+      const passwords = { current_password: PASSWORD, new_password: `${PASSWORD} & Dunst` };
+      const changed = await call("PUT", "/dashboard/password", passwords);
+      const left = await call("POST", "/dashboard/logout", {});
+      for (const { headers } of [changed, left]) assert.equal(headers.getSetCookie().length, 1);
+      control.requireDeclaredHeaders();
     });
 
     it("asks of every route but public ones for a key or a session", () => {

@@ -1591,6 +1591,7 @@ export const DATA: FakeData = {
         },
       },
       additionalProperties: false,
+      minProperties: 1,
     },
     WebhookSecretRotation: {
       type: "object",
@@ -1680,6 +1681,7 @@ export const DATA: FakeData = {
         },
       },
       additionalProperties: false,
+      minProperties: 1,
     },
     ApiKeyRoll: {
       type: "object",

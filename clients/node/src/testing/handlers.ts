@@ -95,8 +95,8 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     const customer = { ...shown(row, "id", "name"), status: "deleted" };
     feed.add("customer.updated", { customer, detail: "deleted" }, { customerId: id });
     state.endSessions((data) => data["customer_id"] === id, "customer_deleted");
-    for (const table of [users, sessions, webhooks, apiKeys])
-      table.remove((data) => data["customer_id"] === id);
+    state.eraseSessions((data) => data["customer_id"] === id);
+    for (const table of [users, webhooks, apiKeys]) table.remove((data) => data["customer_id"] === id);
     state.assigned.delete(id);
   }
 
@@ -112,7 +112,7 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     state.endSessions((data) => data["user_id"] === id, "user_deleted");
     const customerId = textOf(customer_id);
     feed.add("user.deleted", { user: { id, customer_id: customerId } }, { customerId, userId: id });
-    sessions.remove((data) => data["user_id"] === id);
+    state.eraseSessions((data) => data["user_id"] === id);
   }
 
   function policyChanged(row: Row, changed: readonly string[]): void {
@@ -151,6 +151,31 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     });
   }
 
+  /** @returns the end of a key, as it is answered */
+  function endOf({ expires_at: end }: JsonObject): JsonObject {
+    if (typeof end !== "string") return end === null ? { expires_at: null } : {};
+    const expires_at = new Date(end).toISOString();
+    if (expires_at > apiKeys.now()) return { expires_at };
+    throw new Refused("VALIDATION_FAILED", {
+      fields: [{ path: "expires_at", message: "must be in the future" }],
+    });
+  }
+
+  function checkKey({ data }: Row, { expires_at: asked }: JsonObject): void {
+    if (data["status"] === "revoked") throw new Refused("CONFLICT");
+    const { rolled_to = null, expires_at: end = null } = data;
+    const isSooner = typeof asked === "string" && typeof end === "string" && asked <= end;
+    if (rolled_to !== null && asked !== undefined && !isSooner)
+      throw new Refused("CONFLICT", { rolled_to, expires_at: end });
+  }
+
+  const changeKey =
+    (isPatch: boolean): Handler =>
+    (request) => {
+      const body = { ...request.body, ...endOf(request.body) };
+      return change(apiKeys, isPatch, checkKey)({ ...request, body });
+    };
+
   function makeKey(fields: JsonObject, from?: Row): FakeResult {
     const id = newId("key");
     const key = `gh_test_${newId("").slice(2)}`;
@@ -188,22 +213,16 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     events === undefined ? {} : { events: events === "*" ? ["*"] : events };
   const changeWebhook =
     (isPatch: boolean): Handler =>
-    (request) =>
-      change(
-        webhooks,
-        isPatch,
-      )({
-        ...request,
-        body: {
-          ...request.body,
-          ...eventsOf(request.body),
-          ...(request.body["enabled"] === false && {
-            disabled_reason: "requested",
-            disabled_at: webhooks.now(),
-          }),
-          ...(request.body["enabled"] === true && { disabled_reason: null, disabled_at: null }),
-        },
-      });
+    (request) => {
+      const { enabled } = request.body;
+      const { data } = webhooks.get(request.ids[0] ?? "");
+      const body: JsonObject = { ...request.body, ...eventsOf(request.body) };
+      if (enabled !== undefined && enabled !== data["enabled"]) {
+        body["disabled_reason"] = enabled === true ? null : "requested";
+        body["disabled_at"] = enabled === true ? null : webhooks.now();
+      }
+      return change(webhooks, isPatch)({ ...request, body });
+    };
 
   return {
     listCustomers: all(customers),
@@ -331,10 +350,10 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
     },
 
     listApiKeys: all(apiKeys),
-    createApiKey: ({ body }) => makeKey(body),
+    createApiKey: ({ body }) => makeKey({ ...body, ...endOf(body) }),
     getApiKey: get(apiKeys),
-    updateApiKey: change(apiKeys, false),
-    patchApiKey: change(apiKeys, true),
+    updateApiKey: changeKey(false),
+    patchApiKey: changeKey(true),
     rollApiKey(request) {
       const row = request.matches(apiKeys.get(request.ids[0] ?? ""));
       if (row.data["status"] !== "active" || row.data["rolled_to"] !== null) throw new Refused("CONFLICT");
@@ -342,12 +361,14 @@ export function handlersOf(state: FakeState): Readonly<Record<string, Handler>> 
       const next = makeKey(
         { name, scope, customer_id, permissions, allowed_addresses } as JsonObject,
         row,
-      ) as FakeResult & { readonly row: Row };
+      ) as FakeResult & { readonly row: Row; readonly with: JsonObject };
       const overlap = Number(request.body["overlap"] ?? 0);
-      const expires_at = new Date(Date.parse(apiKeys.now()) + overlap * 1000).toISOString();
+      const end = new Date(Date.parse(apiKeys.now()) + overlap * 1000).toISOString();
+      const own = row.data["expires_at"];
+      const expires_at = typeof own === "string" && own < end ? own : end;
       apiKeys.change(row, { rolled_to: next.row.data["id"] ?? null, expires_at });
       if (overlap === 0) revokeKey(row);
-      return next;
+      return { ...next, with: { ...next.with, previous: row.data } };
     },
     revokeApiKey(request) {
       const row = request.matches(apiKeys.get(request.ids[0] ?? ""));

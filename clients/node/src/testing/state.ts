@@ -29,6 +29,12 @@ export class FakeState {
       if (row.data["status"] === "active" && matches(row.data)) this.endSession(row, reason);
   }
 
+  /** They stay, without what is known of the person. */
+  eraseSessions(matches: (data: JsonObject) => boolean): void {
+    for (const { data } of this.sessions.rows.values())
+      if (matches(data)) Object.assign(data, { ip_address: "", user_agent: "", acr: null });
+  }
+
   endSession(row: Row, reason: string): void {
     if (row.data["status"] !== "active") return;
     this.sessions.change(row, { status: "ended", end_reason: reason, ended_at: this.sessions.now() });

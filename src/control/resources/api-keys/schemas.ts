@@ -3,7 +3,7 @@ import { SCOPES } from "../../platform/actor.ts";
 import { ENVIRONMENTS } from "../../platform/environment.ts";
 import { ipRange } from "../../platform/frame/ip-range.ts";
 import { listQuery, timestampParameter } from "../../platform/frame/list.ts";
-import { actorReference, nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { actorReference, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
 
 export const KEY_STATUSES = ["active", "expired", "revoked"] as const;
 export type ApiKeyStatus = (typeof KEY_STATUSES)[number];
@@ -37,14 +37,11 @@ export const newApiKey = z
   })
   .meta({ id: "NewApiKey" });
 
-export const apiKeyUpdate = z
-  .strictObject({
-    name: nameText().optional(),
-    allowed_addresses: allowedAddresses.optional(),
-    expires_at: timestampParameter().nullable().optional(),
-  })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
-  .meta({ id: "ApiKeyUpdate" });
+export const apiKeyUpdate = someOf({
+  name: nameText(),
+  allowed_addresses: allowedAddresses,
+  expires_at: timestampParameter().nullable(),
+}).meta({ id: "ApiKeyUpdate" });
 
 export const apiKeyRoll = z
   .strictObject({

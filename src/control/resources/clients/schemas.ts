@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { listQuery } from "../../platform/frame/list.ts";
-import { actorReference, nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { actorReference, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
 
 /** With these limits, all scopes of a client fit into a token. */
 const MAX_SCOPES = 50;
@@ -34,10 +34,7 @@ export const newClient = z
   })
   .meta({ id: "NewClient" });
 
-export const clientUpdate = z
-  .strictObject({ name: nameText().optional(), scopes: scopes.optional() })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
-  .meta({ id: "ClientUpdate" });
+export const clientUpdate = someOf({ name: nameText(), scopes }).meta({ id: "ClientUpdate" });
 
 export const clientRotation = z
   .strictObject({

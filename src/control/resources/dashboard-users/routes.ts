@@ -30,6 +30,14 @@ import { checkPassword, signIn } from "./sign-in.ts";
 import { lockDashboardUser, requireDashboardUser, viewOfUser, type DashboardUserRow } from "./store.ts";
 import { teamRoutes } from "./team-routes.ts";
 
+const SETS_COOKIE: NonNullable<Route["headers"]> = {
+  "Set-Cookie": {
+    description: "The session, or what identifies the browser; one header per cookie.",
+    type: "string",
+    required: true,
+  },
+};
+
 /** `/dashboard`: how people sign in, and who is signed in. */
 export function dashboardRoutes(context: ControlContext): Route[] {
   return [...entryRoutes(context), ...sessionRoutes(context), ...teamRoutes(context)];
@@ -48,6 +56,7 @@ function entryRoutes(context: ControlContext): Route[] {
       description: "Requires the one-time token from the link that the first start prints.",
       body: setup,
       answers: { 201: dashboardUser },
+      headers: SETS_COOKIE,
       errors: ["INVALID_LINK"],
       prepare: ({ body }) => prepareSetup(context, body),
       write: async ({ body }, unit, passwordHash) =>
@@ -62,6 +71,7 @@ function entryRoutes(context: ControlContext): Route[] {
       description: "Requires the one-time token from the invitation's link.",
       body: invitationAcceptance,
       answers: { 200: dashboardUser },
+      headers: SETS_COOKIE,
       errors: ["INVALID_LINK"],
       prepare: ({ body }) => prepareAcceptance(context, body),
       write: async ({ body }, unit, passwordHash) =>
@@ -85,6 +95,7 @@ function entryRoutes(context: ControlContext): Route[] {
         "request that changes something.",
       body: login,
       answers: { 200: dashboardSession },
+      headers: SETS_COOKIE,
       errors: ["INVALID_CREDENTIALS", "CSRF_TOKEN_INVALID"],
       prepare: (call) => checkPassword(context, call.body, call),
       write: (call, unit, checked) => signIn(context, checked, call, unit),
@@ -120,6 +131,7 @@ function sessionRoutes(context: ControlContext): Route[] {
       operation: "logOut",
       summary: "Sign out of the dashboard",
       answers: { 200: signedOut },
+      headers: SETS_COOKIE,
       errors: ["CSRF_TOKEN_INVALID"],
       async write({ actor }, unit) {
         const { id, sessionId } = personOf(actor);
@@ -144,6 +156,7 @@ function sessionRoutes(context: ControlContext): Route[] {
         "users become invalid.",
       body: passwordChange,
       answers: { 200: dashboardUser },
+      headers: SETS_COOKIE,
       errors: ["CSRF_TOKEN_INVALID", "CONFLICT"],
       async prepare(call) {
         const { actor, body } = call;

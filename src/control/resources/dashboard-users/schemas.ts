@@ -2,7 +2,7 @@ import * as z from "zod";
 import { PERMISSIONS, ROLES } from "../../platform/actor.ts";
 import { ENVIRONMENTS } from "../../platform/environment.ts";
 import { listQuery } from "../../platform/frame/list.ts";
-import { emailAddress, nameText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { emailAddress, nameText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "./password-rules.ts";
 
 export const USER_STATUSES = ["active", "invited"] as const;
@@ -39,10 +39,9 @@ export const newDashboardUser = z
     role: z.enum(ROLES),
   })
   .meta({ id: "NewDashboardUser" });
-export const dashboardUserUpdate = z
-  .strictObject({ name: nameText().optional(), role: z.enum(ROLES).optional() })
-  .refine((update) => Object.keys(update).length > 0, "must have at least one field")
-  .meta({ id: "DashboardUserUpdate" });
+export const dashboardUserUpdate = someOf({ name: nameText(), role: z.enum(ROLES) }).meta({
+  id: "DashboardUserUpdate",
+});
 
 export const dashboardUserPath = z.strictObject({ id: pathId() });
 export const dashboardUserList = listQuery(["created_at", "email", "name"], {

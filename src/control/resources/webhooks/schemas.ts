@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { EVENT_TYPES } from "../../platform/events.ts";
 import { listQuery } from "../../platform/frame/list.ts";
-import { longText, pathId, timestamp } from "../../platform/frame/schemas.ts";
+import { longText, pathId, someOf, timestamp } from "../../platform/frame/schemas.ts";
 import { CANCELLED_REASONS, DELIVERY_STATUSES } from "./delivery-store.ts";
 import { EVERY_EVENT } from "./enqueue.ts";
 import { TEST_EVENT } from "./payload.ts";
@@ -58,15 +58,9 @@ export const newWebhook = z
   })
   .meta({ id: "NewWebhook" });
 
-export const webhookChanges = z
-  .strictObject({
-    url: url.optional(),
-    events: events.optional(),
-    description: description.optional(),
-    enabled: z.boolean().optional(),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, "must have at least one field")
-  .meta({ id: "WebhookUpdate" });
+export const webhookChanges = someOf({ url, events, description, enabled: z.boolean() }).meta({
+  id: "WebhookUpdate",
+});
 
 /** A week: a longer overlap would amount to two permanent secrets. */
 const MAX_OVERLAP_SECONDS = 7 * 86_400;

@@ -12,7 +12,19 @@ const FOLDER = fileURLToPath(new URL("../../../../clients/cases/", import.meta.u
 interface Case {
   readonly name: string;
   readonly on: readonly string[];
-  readonly steps: readonly object[];
+  /** Whether nothing else may run against the same control plane meanwhile. */
+  readonly alone?: boolean;
+  readonly steps: readonly Step[];
+}
+
+/** The members of a step that say what it calls. */
+export interface Step {
+  readonly call?: string;
+  readonly follow?: object;
+  readonly sign_in?: string;
+  readonly start_session?: object;
+  readonly verify_token?: object;
+  readonly error?: object;
 }
 
 /** Every case of every file. */
@@ -20,11 +32,15 @@ export const CASES: readonly Case[] = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".yaml"))
   .flatMap((name) => load(readFileSync(join(FOLDER, name), "utf8")) as Case[]);
 
-export type Mode = "real" | "fake";
+export type Mode = "real" | "alone" | "fake";
+
+function casesOf(mode: Mode): readonly Case[] {
+  return CASES.filter(({ alone = false }) => mode === "fake" || alone === (mode === "alone"));
+}
 
 /** What is to run where. */
 export function runsOf(mode: Mode): readonly (readonly [environment: string, name: string])[] {
-  return CASES.flatMap(({ name, on }) =>
+  return casesOf(mode).flatMap(({ name, on }) =>
     on.filter((where) => (where === "fake") === (mode === "fake")).map((where) => [where, name] as const),
   );
 }
@@ -36,7 +52,7 @@ interface CaseResult {
 }
 
 /**
- * Runs all cases with a program.
+ * Runs the cases of a mode with a program.
  *
  * @param command - what runs them, without the arguments that all such programs take
  * @returns the problem of each run, or null, by `environment name`
@@ -50,9 +66,9 @@ export async function runCases(
   const folder = await temporaryDirectory();
   const [worldFile, casesFile] = [join(folder, "world.json"), join(folder, "cases.json")];
   await writeFile(worldFile, JSON.stringify(world));
-  await writeFile(casesFile, JSON.stringify(CASES));
+  await writeFile(casesFile, JSON.stringify(casesOf(mode)));
   const [program = "", ...args] = command;
-  const child = spawn(program, [...args, worldFile, casesFile, mode], {
+  const child = spawn(program, [...args, worldFile, casesFile, mode === "fake" ? "fake" : "real"], {
     ...options,
     stdio: ["ignore", "pipe", "pipe"],
   });

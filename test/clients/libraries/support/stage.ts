@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Environment } from "../../../../src/control/platform/environment.ts";
@@ -100,11 +101,18 @@ async function openWorld(
         );
         return { deliveries: found.map(({ headers, body }) => ({ headers, body })) };
       }
+      case "/digest":
+        return {
+          sha256: createHash("sha256")
+            .update(asked["text"] as string)
+            .digest("hex"),
+        };
       case "/browser": {
         const arrived = await createBrowser().walk(asked["url"] as string, {
           until: asked["until"] as string,
         });
-        return arrived.kind === "sent" ? { url: arrived.url.href } : { error: `shown ${arrived.html}` };
+        if (arrived.kind !== "sent") return { error: `shown ${arrived.html}` };
+        return { url: arrived.url.href, query: Object.fromEntries(arrived.url.searchParams) };
       }
       default:
         return { error: "unknown" };

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from ._events import FakeFeed
-from ._store import MAPS, Members, Refused, Row, Table, merged, new_id
+from ._store import MAPS, Members, Refused, Row, Table, in_utc, merged, new_id
 from ._validate import DATA, problems_of
 
 _TRANSITIONS: Mapping[str, Sequence[str]] = {
@@ -88,9 +88,9 @@ class Handlers:
             "deleteWebhook": lambda request: self._delete(self.webhooks, request),
             "rotateWebhookSecret": self._rotate_webhook_secret,
             "enableWebhook": self._enable_webhook,
-            "createApiKey": lambda request: self._make_key(request.body),
-            "updateApiKey": lambda request: self._change(self.api_keys, request, False),
-            "patchApiKey": lambda request: self._change(self.api_keys, request, True),
+            "createApiKey": lambda request: self._make_key({**request.body, **self._end_of(request.body)}),
+            "updateApiKey": lambda request: self._change_key(request, False),
+            "patchApiKey": lambda request: self._change_key(request, True),
             "rollApiKey": self._roll_api_key,
             "revokeApiKey": self._revoke_api_key,
             "getEventFeed": lambda request: Plain(self.feed.read(request.query)),
@@ -115,6 +115,12 @@ class Handlers:
                 ended: Members = {"status": "ended", "end_reason": reason, "ended_at": self.sessions.now()}
                 self.sessions.change(row, ended)
                 self._announce_end(row, reason)
+
+    def _erase_sessions(self, member: str, value: str) -> None:
+        """They stay, without what is known of the person."""
+        for row in self.sessions.rows.values():
+            if row[member] == value:
+                row.data.update(ip_address="", user_agent="", acr=None)
 
     def _announce_end(self, row: Row, reason: str) -> None:
         is_erased = reason in ("user_deleted", "customer_deleted")
@@ -199,7 +205,8 @@ class Handlers:
             self.end_sessions("customer_id", row["id"], "customer_deleted")
 
         deleted = self._delete(self.customers, request, announce)
-        for table in (self.users, self.sessions, self.webhooks, self.api_keys):
+        self._erase_sessions("customer_id", request.ids[0])
+        for table in (self.users, self.webhooks, self.api_keys):
             table.remove("customer_id", request.ids[0])
         self.assigned.pop(request.ids[0], None)
         return deleted
@@ -248,7 +255,7 @@ class Handlers:
             self.feed.add("user.deleted", {"user": user}, row["customer_id"], row["id"])
 
         deleted = self._delete(self.users, request, announce)
-        self.sessions.remove("user_id", request.ids[0])
+        self._erase_sessions("user_id", request.ids[0])
         return deleted
 
     def _change_policy(self, request: Request, is_patch: bool) -> One:
@@ -344,7 +351,8 @@ class Handlers:
 
     def _change_webhook(self, request: Request, is_patch: bool) -> One:
         body = {**request.body, **_events_of(request.body)}
-        if "enabled" in body:
+        row = self.webhooks.get(request.ids[0])
+        if "enabled" in body and body["enabled"] != row["enabled"]:
             disabled = body["enabled"] is False
             body["disabled_reason"] = "requested" if disabled else None
             body["disabled_at"] = self.webhooks.now() if disabled else None
@@ -386,6 +394,28 @@ class Handlers:
         self._announce_key("api_key.created", row)
         return One(row, 201, {"key": key})
 
+    def _end_of(self, body: Members) -> Members:
+        """The end of a key, as it is answered."""
+        if "expires_at" not in body or body["expires_at"] is None:
+            return {}
+        end = in_utc(body["expires_at"])
+        if end <= self.api_keys.now():
+            problem = {"path": "expires_at", "message": "must be in the future"}
+            raise Refused("VALIDATION_FAILED", {"fields": [problem]})
+        return {"expires_at": end}
+
+    def _change_key(self, request: Request, is_patch: bool) -> One:
+        body = {**request.body, **self._end_of(request.body)}
+        return self._change(self.api_keys, replace(request, body=body), is_patch, self._check_key)
+
+    def _check_key(self, row: Row, members: Members) -> None:
+        if row["status"] == "revoked":
+            raise Refused("CONFLICT")
+        end, asked = row["expires_at"], members.get("expires_at")
+        is_sooner = asked is not None and end is not None and asked <= end
+        if row["rolled_to"] is not None and "expires_at" in members and not is_sooner:
+            raise Refused("CONFLICT", {"rolled_to": row["rolled_to"], "expires_at": end})
+
     def _announce_key(self, kind: str, row: Row) -> None:
         self.feed.add(kind, {"api_key": _shown(row, "id", "name", "scope")}, row["customer_id"])
 
@@ -396,10 +426,11 @@ class Handlers:
         kept = ("name", "scope", "customer_id", "permissions", "allowed_addresses")
         made = self._make_key({name: row[name] for name in kept}, row)
         overlap = request.body["overlap"]
-        self.api_keys.change(row, {"rolled_to": made.row["id"], "expires_at": self.api_keys.now(overlap)})
+        end = min(self.api_keys.now(overlap), row["expires_at"] or "9")
+        self.api_keys.change(row, {"rolled_to": made.row["id"], "expires_at": end})
         if overlap == 0:
             self._revoke(row)
-        return made
+        return replace(made, shown_once={**(made.shown_once or {}), "previous": row.data})
 
     def _revoke_api_key(self, request: Request) -> One:
         row = request.matched(self.api_keys.get(request.ids[0]))

@@ -50,7 +50,15 @@ def new_id(prefix: str) -> str:
 
 def now_of(clock: Callable[[], float], seconds: float = 0.0) -> str:
     """The time of a clock, and so many seconds later."""
-    moment = datetime.fromtimestamp(clock(), timezone.utc) + timedelta(seconds=seconds)
+    return _answered(datetime.fromtimestamp(clock(), timezone.utc) + timedelta(seconds=seconds))
+
+
+def in_utc(text: str) -> str:
+    """A time that a request has, as the API answers it."""
+    return _answered(datetime.fromisoformat(text.upper().replace("Z", "+00:00")).astimezone(timezone.utc))
+
+
+def _answered(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
