@@ -21,7 +21,10 @@ export type { UnknownParts } from "./attributes/attributes.ts";
 
 /** What is unknown of the client's connection because a proxy keeps to itself what one in front of it says. */
 export interface Untold {
-  readonly parts: Pick<UnknownParts, "headers" | "members">;
+  readonly parts: {
+    readonly headers: ReadonlySet<string>;
+    readonly members: NonNullable<UnknownParts["members"]>;
+  };
   /** For logs and audit. */
   readonly why: string;
 }

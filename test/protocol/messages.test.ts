@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type * as z from "zod";
+import { membersNamed, membersOf, withMore } from "./support/members.ts";
 import { auditRecord, outcomeRecord } from "../audit/support/records.ts";
 import { FeedInstance } from "../control/support/feed-instance.ts";
 import { setOf } from "../control/support/policy-files.ts";
@@ -46,32 +47,6 @@ const READABLE: readonly [
   Readable<typeof stateData, typeof stateAnswer>,
   Readable<typeof recordsData, typeof recordsAnswer>,
 ] = [true, true];
-
-/** The members of a value that are there, by their path; items of a list are alike. */
-function membersOf(value: unknown, path = ""): string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => membersOf(item, `${path}[]`));
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => [
-    `${path}.${name}`,
-    ...membersOf(member, `${path}.${name}`),
-  ]);
-}
-
-/** The members that a schema names, in the same way. */
-function membersNamed(schema: z.ZodType): string[] {
-  const walk = (part: Json, path: string): string[] => [
-    ...Object.entries(part.properties ?? {}).flatMap(([name, member]) => [
-      `${path}.${name}`,
-      ...walk(member, `${path}.${name}`),
-    ]),
-    ...(part.items === undefined ? [] : walk(part.items, `${path}[]`)),
-  ];
-  return walk(schema.toJSONSchema({ io: "input", unrepresentable: "any" }) as Json, "");
-}
-interface Json {
-  readonly properties?: Readonly<Record<string, Json>>;
-  readonly items?: Json;
-}
 
 describe("the protocol of gateway and control plane", () => {
   /** By route: what was served, and by which schema the gateway reads it. */
@@ -315,12 +290,6 @@ describe("the protocol of gateway and control plane", () => {
     });
 
     it("takes what gateways send, wherever a later release says more", () => {
-      const withMore = (value: unknown): unknown => {
-        if (Array.isArray(value)) return value.map(withMore);
-        if (typeof value !== "object" || value === null) return value;
-        const members = Object.entries(value).map(([name, member]) => [name, withMore(member)]);
-        return { ...Object.fromEntries(members), newer: { n: 1 } };
-      };
       for (const [schema, messages] of [
         [statisticsBody, bodies.statistics],
         [registrationBody, bodies.registration],

@@ -187,8 +187,8 @@ function namesOfTrusted({ headers }: RawRequest): readonly string[] {
 function without({ headers, members, ...others }: UnknownParts, { parts }: Untold): UnknownParts {
   return {
     ...others,
-    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...(parts.headers ?? [])]),
-    members: new Set([...(members ?? []), ...(parts.members ?? [])]),
+    headers: headers === "all" ? headers : new Set([...(headers ?? []), ...parts.headers]),
+    members: new Set([...(members ?? []), ...parts.members]),
   };
 }
 

@@ -14,14 +14,12 @@ export function detailOf(decision: Decision): string | undefined {
 function isBecauseOf({ parts }: Untold, decision: Decision): boolean {
   const isUntold = ([root, member = "", name = ""]: AttributePath): boolean =>
     root === "request" &&
-    (member === "headers"
-      ? parts.headers !== "all" && parts.headers?.has(name) === true
-      : (parts.members as ReadonlySet<string> | undefined)?.has(member) === true);
+    (member === "headers" ? parts.headers.has(name) : (parts.members as ReadonlySet<string>).has(member));
   const reads = (expression: Expression) => pathsIn(expression).some(isUntold);
   const { reason, attributes, snapshot } = decision;
   switch (reason) {
     case "CLIENT_ADDRESS_NOT_ALLOWED":
-      return parts.members?.has("client_ip") === true;
+      return parts.members.has("client_ip");
     case "CONDITION_UNKNOWN": {
       const rule = decision.connection ?? decision.rule;
       if (rule === undefined || attributes === undefined) return false;
