@@ -23,6 +23,9 @@ const STANDARD: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
+/** The address of the API within its server. */
+const BASE = "/v1";
+
 /** One kind of answer: an operation and a status. */
 interface Seen {
   readonly method: string;
@@ -42,9 +45,10 @@ export function noteHeaders(server: Server): (document: HeadersDocument) => void
   server.on("request", (request: Partial<Request>, response) => {
     response.on("finish", () => {
       const route = (request.route as { readonly path?: unknown } | undefined)?.path;
-      if (typeof route !== "string") return;
+      // the dashboard's pages have the same paths, without a version
+      if (typeof route !== "string" || request.baseUrl !== BASE) return;
       const method = (request.method ?? "").toLowerCase();
-      const path = `${request.baseUrl ?? ""}${route}`.replace(/^\/v1/, "").replaceAll(/:(\w+)/g, "{$1}");
+      const path = route.replaceAll(/:(\w+)/g, "{$1}");
       const status = response.statusCode;
       const names = response.getHeaderNames().filter((name) => !STANDARD.has(name));
       const key = `${method} ${path} ${status}`;
