@@ -46,7 +46,7 @@ export function noteHeaders(server: Server): (document: HeadersDocument) => void
     response.on("finish", () => {
       const route = (request.route as { readonly path?: unknown } | undefined)?.path;
       // the dashboard's pages have the same paths, without a version
-      if (typeof route !== "string" || request.baseUrl !== BASE) return;
+      if (typeof route !== "string" || request.baseUrl !== BASE || !response.headersSent) return;
       const method = (request.method ?? "").toLowerCase();
       const path = route.replaceAll(/:(\w+)/g, "{$1}");
       const status = response.statusCode;

@@ -45,9 +45,9 @@ export const TRAIL_HEADERS = {
     required: false,
   },
   "X-Total-Exact": {
-    description: "`false` if there are more than `total_items`.",
+    description: "`false` if there are more than `total_items`. An export has no total.",
     type: "boolean",
-    required: true,
+    required: false,
   },
 } as const satisfies Readonly<Record<string, AnswerHeader>>;
 

@@ -1,3 +1,4 @@
+import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
@@ -35,7 +36,9 @@ export async function inviteUser(
  * until the link is used.
  */
 export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: string): Promise<Invited> {
-  const { trx } = unit;
+  const { trx, origin } = unit;
+  // both at once, in the order of all others: before the commit, the maker is locked as well
+  await lockRowsUntilEnd(trx, "credentials", [id, origin.actor.id]);
   const user = await lockDashboardUser(trx, id);
   unit.record({ action: "dashboard_user.invited", ...about(user) });
   return { user, invitation: await makeInvitation(unit, user.id, publicUrl) };
