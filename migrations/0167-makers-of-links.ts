@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 
 /**
  * Who may no longer make links for others has made none: with such a link, a former owner could become another one. Not a foreign key:
- * it would lock the maker's row before the lock by which units of work take turns (decision 0046).
+ * it would lock the maker's row before the lock by which units of work take turns (decision 0098).
  */
 export async function up(trx: Knex.Transaction): Promise<void> {
   await trx.schema.alterTable("dashboard_links", (table) => {
