@@ -14,23 +14,30 @@ const EFFORT = 20_000;
 const EFFORT_OF_ONE = 2000;
 /** The finding names at most this many rules. */
 const MAX_NAMED = 5;
+/** The last segment of the paths at which GraphQL servers usually answer. */
+const USUAL_NAMES: ReadonlySet<string> = new Set(["graphql", "gql"]);
 
 /**
- * Rules for whole trees of paths that contain no GraphQL endpoint. The gateway does not look for operations in the bodies
- * that they permit (decision 52), so a server in such a tree executes any. One finding for all of them, because most
- * sets have such rules for other reasons. Those that permit no POST are left out: nearly every set has some.
+ * Rules for whole trees of paths that contain no GraphQL endpoint, and for paths that are named like one. The gateway does not
+ * look for operations in the bodies that they permit (decision 52), so a server there executes any. One finding for all trees,
+ * because most sets have such rules for other reasons. Those that permit no POST are left out: nearly every set has some.
  */
 export const operationsElsewhere: PolicySetCheck = (set, report) => {
   if (set.graphql.length === 0) return;
   const { paths } = set.head.graphql?.settings ?? GRAPHQL_DEFAULTS;
   const endpoints = paths.map((path) => parsePattern(path, "none").segments);
   const effort = new Effort(EFFORT);
-  const found = set.rules.filter(
-    (rule) =>
-      rule.pattern.segments.at(-1)?.kind === "rest" &&
-      !endpoints.some((endpoint) => permitsAround(rule, endpoint) || covers(endpoint, rule)) &&
-      permitsUnreadPost(rule, new Effort(EFFORT_OF_ONE, effort)),
-  );
+  const isUnread = (rule: PathRuleSource) =>
+    !endpoints.some((endpoint) => permitsAround(rule, endpoint) || covers(endpoint, rule)) &&
+    permitsUnreadPost(rule, new Effort(EFFORT_OF_ONE, effort));
+  for (const { pattern } of set.rules.filter((rule) => isNamedLikeEndpoint(rule) && isUnread(rule)))
+    report.warning(
+      placeOf(pattern.node),
+      "unchecked-operations",
+      "GraphQL operations sent here would not be evaluated: the path is named like a GraphQL endpoint, and is not one of `graphql.paths`",
+      "list it in `graphql.paths`; if no GraphQL server answers there, refuse operations with `not exists(request.body.query)`",
+    );
+  const found = set.rules.filter((rule) => rule.pattern.segments.at(-1)?.kind === "rest" && isUnread(rule));
   const [first] = found;
   if (first === undefined) return;
   const named = found
@@ -46,6 +53,11 @@ export const operationsElsewhere: PolicySetCheck = (set, report) => {
       "a wildcard, restrict `request.method`, or refuse operations with `not exists(request.body.query)`",
   );
 };
+
+function isNamedLikeEndpoint({ pattern: { segments } }: PathRuleSource): boolean {
+  const last = segments.at(-1);
+  return last?.kind === "literal" && USUAL_NAMES.has(foldCase(last.value));
+}
 
 /** Whether everything below the endpoint, in any letter case, includes all paths of the rule. */
 function covers(endpoint: readonly SegmentIR[], { pattern: { segments } }: PathRuleSource): boolean {
