@@ -1,4 +1,5 @@
-import { DECISION, EXTENSION, NAMESPACE } from "../envoy-contract.ts";
+import type { EXTENSION} from "../envoy-contract.ts";
+import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { at, listAt, numberAt, objectAt, textAt } from "./dump.ts";
 import type { FilterView, HttpChain } from "./envoy-view.ts";
 import type { RouteView } from "./route-view.ts";
@@ -12,11 +13,15 @@ export function authzFilters(chain: HttpChain): readonly FilterView[] {
   return chain.filters.filter(({ type }) => type === EXT_AUTHZ_FILTER_TYPE);
 }
 
-/** Whether the route says to the service that it enforces plans; Envoy does not show the version, `[redacted]`. */
-export function claimsPlans(chain: HttpChain, route: RouteView): boolean {
+/** Whether the route says this to the service; Envoy does not show the value, `[redacted]`. */
+export function tellsService(
+  chain: HttpChain,
+  route: RouteView,
+  what: (typeof EXTENSION)[keyof typeof EXTENSION],
+): boolean {
   return authzFilters(chain).some(({ name }) => {
     const settings = route.settings(name).typed?.config;
-    return at(settings, "check_settings", "context_extensions", EXTENSION.plans) !== undefined;
+    return at(settings, "check_settings", "context_extensions", what) !== undefined;
   });
 }
 

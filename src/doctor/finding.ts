@@ -168,7 +168,7 @@ export const PROBLEMS = {
     severity: "critical",
     title: "the scheme is that of the last connection, and nothing shows it",
     risk: "Behind a trusted proxy, `request.scheme` is how that proxy speaks to Envoy, whatever its client spoke.",
-    mend: "Remove `skip_xff_append`: where the proxy is appended to X-Forwarded-For, the scheme of its client counts as unknown.",
+    mend: "Write Gatehouse's own configuration again, or remove `skip_xff_append` from another: then the scheme counts as unknown.",
   },
   INTERNAL_HEADERS_BELIEVED: {
     severity: "warning",

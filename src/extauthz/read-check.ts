@@ -42,8 +42,8 @@ export function createCheckReader({
     const { contextExtensions, streamId } = call;
     const hasFilters = contextExtensions[EXTENSION.plans] === String(PLAN_VERSION);
     const { address: peer } = call.source;
-    // our own Envoy appends nobody
-    const read = hasFilters ? { raw: call.request } : fromAnotherEnvoy(call.request, peer);
+    const isTold = call.forwardedProto !== undefined || isProxyProtocol(proxyProtocol);
+    const read = hasFilters ? fromOurs(call.request, isTold) : fromAnotherEnvoy(call.request, peer);
     const joined = call.headersJoined ? { headers: severalPerhaps(call.request.headers) } : undefined;
     const access: AccessRequest = {
       raw: read.raw,
@@ -76,6 +76,14 @@ export function createCheckReader({
       reportsConnections: contextExtensions[EXTENSION.reports] === REPORTS.connections,
     };
   };
+}
+
+/**
+ * Our own configuration appends nobody, and copies X-Forwarded-Proto before Envoy overwrites it if there are trusted proxies. One
+ * that was written before there were any does not.
+ */
+function fromOurs(raw: RawRequest, isTold: boolean): Pick<AccessRequest, "raw" | "unknown"> {
+  return { raw, ...(!isTold && { unknown: { forwarding: "scheme" } }) };
 }
 
 /**

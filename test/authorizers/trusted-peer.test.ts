@@ -201,6 +201,15 @@ describe("authorizers: a trusted proxy in front of the one that asks", () => {
     assert.ok(!set.includes("forwarded") && !set.includes("x-forwarded-proto"), set.join());
   });
 
+  it("our own Envoy with a configuration from before there were proxies: the scheme of a proxy's client is unknown", async () => {
+    const ours = (path: string, peer: string) =>
+      checkRequest({ path, headers: SAID, peer, plans: "1", bodies: "unknown" });
+    for (const path of ["/tls", "/not-plain", "/said-tls"])
+      assert.equal(await reasonAt(envoyGrpc, ours(path, PROXY)), "DENY CONDITION_UNKNOWN", path);
+    assert.equal(await reasonAt(envoyGrpc, ours("/client", PROXY)), "ALLOW CONDITION_TRUE");
+    assert.equal(await reasonAt(envoyGrpc, ours("/tls", CLIENT)), "DENY CONDITION_FALSE");
+  });
+
   it("says that only the scheme is unknown, and only where that decides", async () => {
     const decide = deciderOf(POLICIES, {
       verifier: idp.verifier,

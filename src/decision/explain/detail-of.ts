@@ -1,4 +1,5 @@
 import { pathsIn, whyUnknown, type AttributePath, type Expression } from "../../policy/evaluation.ts";
+import { lookedUp } from "../policies/needs.ts";
 import type { Decision, Untold } from "../types.ts";
 
 /**
@@ -12,11 +13,17 @@ export function detailOf(decision: Decision): string | undefined {
 }
 
 function isBecauseOf({ parts }: Untold, decision: Decision): boolean {
-  const isUntold = ([root, member = "", name = ""]: AttributePath): boolean =>
-    root === "request" &&
-    (member === "headers" ? parts.headers.has(name) : (parts.members as ReadonlySet<string>).has(member));
-  const reads = (expression: Expression) => pathsIn(expression).some(isUntold);
   const { reason, attributes, snapshot } = decision;
+  const isUntold = (path: AttributePath): boolean => {
+    const [first = ""] = path;
+    // what is looked up by something is unknown with it
+    const [root, member = "", name = ""] = (snapshot && lookedUp(snapshot.ir, first)?.key) ?? path;
+    if (root !== "request") return false;
+    return member === "headers"
+      ? parts.headers.has(name)
+      : (parts.members as ReadonlySet<string>).has(member);
+  };
+  const reads = (expression: Expression) => pathsIn(expression).some(isUntold);
   switch (reason) {
     case "CLIENT_ADDRESS_NOT_ALLOWED":
       return parts.members.has("client_ip");

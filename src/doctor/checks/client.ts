@@ -1,7 +1,8 @@
 import { DEFAULT_IDENTITY_HEADERS } from "../../config/index.ts";
-import { authzFilters, claimsPlans, uncheckedRoutes } from "../chain.ts";
+import { authzFilters, tellsService, uncheckedRoutes } from "../chain.ts";
 import { at, listAt, numberAt, objectAt, textAt, typedAt } from "../dump.ts";
 import type { HttpChain } from "../envoy-view.ts";
+import { EXTENSION } from "../../envoy-contract.ts";
 import type { Facts } from "../facts.ts";
 import type { Finding } from "../finding.ts";
 import { choosesByPath } from "../route-view.ts";
@@ -41,16 +42,26 @@ function addresses({ where, manager }: HttpChain, { config }: Facts): readonly F
 }
 
 /**
- * Our own configuration takes the scheme that a trusted proxy reports from before Envoy overwrites it, and says so by claiming
- * plans. Of any other, the service believes X-Forwarded-Proto unless the peer was appended to X-Forwarded-For.
+ * Our own configuration copies the scheme that a trusted proxy reports before Envoy overwrites it, and each route says so. Of one
+ * without our filters, the service believes X-Forwarded-Proto unless the peer was appended to X-Forwarded-For.
  */
 function schemes(chain: HttpChain, { config }: Facts): readonly Finding[] {
   const { where, manager, routes = [] } = chain;
   const isOverwritten = at(manager, "use_remote_address") === true && at(manager, "skip_xff_append") === true;
   if (!isOverwritten || authzFilters(chain).length === 0) return [];
-  if (config === undefined || config.gateway.trusted_proxies.length === 0) return [];
-  if (routes.some((route) => claimsPlans(chain, route))) return [];
-  return [{ code: "SCHEME_OVERWRITTEN", where, detail: "`use_remote_address` and `skip_xff_append`" }];
+  // with the PROXY protocol over TCP, no header is believed
+  const { trusted_proxies: proxies = [], proxy_protocol: protocol } = config?.gateway ?? {};
+  if (proxies.length === 0 || protocol === "tcp") return [];
+  const unchecked = new Set(uncheckedRoutes(chain));
+  const without = routes.filter(
+    (route) =>
+      route.forwards && !unchecked.has(route) && !tellsService(chain, route, EXTENSION.forwardedProto),
+  );
+  return without.map((route) => ({
+    code: "SCHEME_OVERWRITTEN",
+    where: `${where} / ${route.where}`,
+    detail: "`use_remote_address` and `skip_xff_append`",
+  }));
 }
 
 /** The service removes them from each request that it decides; where it decides nothing, Envoy must. */

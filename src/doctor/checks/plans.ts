@@ -1,9 +1,9 @@
-import { authzFilters, claimsPlans, isOffOn } from "../chain.ts";
+import { authzFilters, isOffOn, tellsService } from "../chain.ts";
 import { at, listAt, textAt } from "../dump.ts";
 import type { HttpChain } from "../envoy-view.ts";
 import type { Facts } from "../facts.ts";
 import type { Finding } from "../finding.ts";
-import { HEADER } from "../../envoy-contract.ts";
+import { EXTENSION, HEADER } from "../../envoy-contract.ts";
 import type { RouteView } from "../route-view.ts";
 
 /** Filters that a response with a plan passes, and those of a connection with one. */
@@ -26,7 +26,9 @@ export function plans(facts: Facts): readonly Finding[] {
 }
 
 function enforced(chain: HttpChain, { needs }: Facts): readonly Finding[] {
-  const claims = (chain.routes ?? []).filter((route) => route.forwards && claimsPlans(chain, route));
+  const claims = (chain.routes ?? []).filter(
+    (route) => route.forwards && tellsService(chain, route, EXTENSION.plans),
+  );
   if (authzFilters(chain).length === 0) return [];
   if (claims.length === 0)
     return needs?.plans === true

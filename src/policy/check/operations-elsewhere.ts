@@ -30,29 +30,34 @@ export const operationsElsewhere: PolicySetCheck = (set, report) => {
   const isUnread = (rule: PathRuleSource) =>
     !endpoints.some((endpoint) => permitsAround(rule, endpoint) || covers(endpoint, rule)) &&
     permitsUnreadPost(rule, new Effort(EFFORT_OF_ONE, effort));
-  for (const { pattern } of set.rules.filter((rule) => isNamedLikeEndpoint(rule) && isUnread(rule)))
-    report.warning(
-      placeOf(pattern.node),
-      "unchecked-operations",
-      "GraphQL operations sent here would not be evaluated: the path is named like a GraphQL endpoint, and is not one of `graphql.paths`",
-      "list it in `graphql.paths`; if no GraphQL server answers there, refuse operations with `not exists(request.body.query)`",
-    );
   const found = set.rules.filter((rule) => rule.pattern.segments.at(-1)?.kind === "rest" && isUnread(rule));
   const [first] = found;
-  if (first === undefined) return;
-  const named = found
-    .slice(0, MAX_NAMED)
-    .map(({ section, pattern: { method, text } }) => (section === "policies" ? `${method} ${text}` : text));
-  const more = found.length - named.length;
+  if (first !== undefined)
+    report.warning(
+      placeOf(first.pattern.node),
+      "unchecked-operations",
+      `GraphQL operations sent below ${namesOf(found)} would not be evaluated: only those sent to \`graphql.paths\` are`,
+      "list every path at which a GraphQL server answers in `graphql.paths`; in rules for anything else, write the paths without " +
+        "a wildcard, restrict `request.method`, or refuse operations with `not exists(request.body.query)`",
+    );
+  const named = set.rules.filter((rule) => isNamedLikeEndpoint(rule) && isUnread(rule));
+  const [firstNamed] = named;
+  if (firstNamed === undefined) return;
   report.warning(
-    placeOf(first.pattern.node),
+    placeOf(firstNamed.pattern.node),
     "unchecked-operations",
-    `GraphQL operations sent below ${inBackticks(named)}${more > 0 ? ` (and ${String(more)} more)` : ""} ` +
-      "would not be evaluated: only those sent to `graphql.paths` are",
-    "list every path at which a GraphQL server answers in `graphql.paths`; in rules for anything else, write the paths without " +
-      "a wildcard, restrict `request.method`, or refuse operations with `not exists(request.body.query)`",
+    `GraphQL operations sent to ${namesOf(named)} would not be evaluated: named like a GraphQL endpoint, but not in \`graphql.paths\``,
+    "list it in `graphql.paths`; if no GraphQL server answers there, refuse operations with `not exists(request.body.query)`",
   );
 };
+
+function namesOf(rules: readonly PathRuleSource[]): string {
+  const named = rules
+    .slice(0, MAX_NAMED)
+    .map(({ section, pattern: { method, text } }) => (section === "policies" ? `${method} ${text}` : text));
+  const more = rules.length - named.length;
+  return `${inBackticks(named)}${more > 0 ? ` (and ${String(more)} more)` : ""}`;
+}
 
 function isNamedLikeEndpoint({ pattern: { segments } }: PathRuleSource): boolean {
   const last = segments.at(-1);

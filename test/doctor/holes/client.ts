@@ -1,3 +1,4 @@
+import { EXTENSION } from "../../../src/envoy-contract.ts";
 import { managerOf, routesOf, type Loose } from "../support.ts";
 import { openRoute, type NamedHole } from "./support.ts";
 
@@ -24,6 +25,18 @@ export const CLIENT_HOLES: readonly NamedHole[] = [
             delete settings.check_settings?.context_extensions;
       },
       found: ["SCHEME_OVERWRITTEN", "LUA_MISSING"],
+    },
+  ],
+  [
+    "SCHEME_OVERWRITTEN",
+    "on one of our routes, which was written before there were trusted proxies",
+    {
+      alone: true,
+      overrides: { "gateway.trusted_proxies": ["10.0.0.0/8"] },
+      plant: (b) => {
+        for (const settings of Object.values<Loose>(routesOf(b).at(-1).typed_per_filter_config))
+          delete settings.check_settings?.context_extensions?.[EXTENSION.forwardedProto];
+      },
     },
   ],
   ["INTERNAL_HEADERS_BELIEVED", "not set", { plant: (b) => delete managerOf(b).internal_address_config }],

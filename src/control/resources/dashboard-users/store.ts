@@ -37,10 +37,17 @@ export async function lockDashboardUser(trx: Knex.Transaction, id: string): Prom
   return row ?? notFound(id);
 }
 
-/** Locks all owners in a fixed order: of two changes that together would leave none, the second one sees the first. */
-export async function lockOwners(trx: Knex.Transaction): Promise<DashboardUserRow[]> {
+/**
+ * Locks all owners in a fixed order: of two changes that together would leave none, the second one sees the first.
+ *
+ * @param others - users who are locked next, in the same order
+ */
+export async function lockOwners(
+  trx: Knex.Transaction,
+  others: readonly string[] = [],
+): Promise<DashboardUserRow[]> {
   const owners = trx<DashboardUserRow>("dashboard_users").where({ role: "owner" }).orderBy("id");
-  await lockRowsUntilEnd(trx, "credentials", await owners.clone().pluck("id"));
+  await lockRowsUntilEnd(trx, "credentials", [...(await owners.clone().pluck<string[]>("id")), ...others]);
   return owners.forUpdate();
 }
 

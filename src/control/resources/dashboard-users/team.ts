@@ -52,7 +52,7 @@ export async function updateUser(
   check: RowCheck<DashboardUserRow>,
 ): Promise<DashboardUserRow> {
   const { trx, now } = unit;
-  const owners = await lockOwners(trx);
+  const owners = await lockOwners(trx, [id]);
   const before = await lockDashboardUser(trx, id);
   check(before);
   if (change.role !== undefined && change.role !== "owner") requireOtherOwner(owners, before);
@@ -80,7 +80,7 @@ export async function deleteUser(
   id: string,
   check: RowCheck<DashboardUserRow>,
 ): Promise<void> {
-  const owners = await lockOwners(unit.trx);
+  const owners = await lockOwners(unit.trx, [id]);
   const before = await lockDashboardUser(unit.trx, id);
   check(before);
   requireOtherOwner(owners, before);

@@ -320,28 +320,28 @@ describe("/dashboard/users", () => {
   it("demotes and deletes an owner who invites others all the time, without a failure", async () => {
     for (const change of ["demote", "delete"] as const) {
       const hostile = await makePerson(control, owner, "owner");
+      const invited = (await ask("POST", "", { ...viewer, email: `${change}@example.com` })).body.data.id;
       let over = false;
       const statuses = new Set<number>();
-      const invite = async () => {
+      const invite = async (id: string) => {
         while (!over) {
-          const made = await send(
-            control,
-            "POST",
-            `/dashboard/users/${owner.id}/invitation`,
-            hostile.headers,
-          );
-          statuses.add(made.status);
-          over ||= made.status !== 201;
+          const path = `/dashboard/users/${id}/invitation`;
+          const { status } = await send(control, "POST", path, hostile.headers);
+          statuses.add(status);
+          over ||= status !== 201;
         }
       };
-      const inviting = Promise.all(Array.from({ length: 4 }, invite));
+      const inviting = Promise.all([owner.id, invited, owner.id, invited].map(invite));
       await eventually("an invitation", () => statuses.has(201));
+      // whom they invite can be changed, and so can they
+      const promoted = await ask("PUT", `/${invited}`, { role: "admin" });
       const changed =
         change === "demote"
           ? await ask("PUT", `/${hostile.id}`, { role: "viewer" })
           : await ask("DELETE", `/${hostile.id}`);
-      over = changed.status !== 200;
+      over ||= changed.status !== 200;
       await inviting;
+      assert.equal(promoted.status, 200, promoted.text);
       assert.equal(changed.status, 200, changed.text);
       assert.deepEqual([...statuses], [201, change === "demote" ? 403 : 401]);
       assert.equal((await control.context.db("dashboard_links").where({ created_by: hostile.id })).length, 0);
