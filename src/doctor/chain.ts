@@ -1,4 +1,4 @@
-import type { EXTENSION} from "../envoy-contract.ts";
+import type { EXTENSION } from "../envoy-contract.ts";
 import { DECISION, NAMESPACE } from "../envoy-contract.ts";
 import { at, listAt, numberAt, objectAt, textAt } from "./dump.ts";
 import type { FilterView, HttpChain } from "./envoy-view.ts";
