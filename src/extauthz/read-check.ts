@@ -78,12 +78,14 @@ export function createCheckReader({
   };
 }
 
+const SCHEME_UNTOLD = { forwarding: "scheme" } as const;
+
 /**
  * Our own configuration appends nobody, and copies X-Forwarded-Proto before Envoy overwrites it if there are trusted proxies. One
  * that was written before there were any does not.
  */
 function fromOurs(raw: RawRequest, isTold: boolean): Pick<AccessRequest, "raw" | "unknown"> {
-  return { raw, ...(!isTold && { unknown: { forwarding: "scheme" } }) };
+  return isTold ? { raw } : { raw, unknown: SCHEME_UNTOLD };
 }
 
 /**
@@ -94,7 +96,7 @@ function fromOurs(raw: RawRequest, isTold: boolean): Pick<AccessRequest, "raw" |
 function fromAnotherEnvoy(raw: RawRequest, peer: string): Pick<AccessRequest, "raw" | "unknown"> {
   if (isLoopback(peer)) return { raw, unknown: { forwarding: "all" } };
   const { headers, wasAppended } = withoutAppendedPeer(raw.headers, peer);
-  return { raw: { ...raw, headers }, ...(wasAppended && { unknown: { forwarding: "scheme" } }) };
+  return { raw: { ...raw, headers }, ...(wasAppended && { unknown: SCHEME_UNTOLD }) };
 }
 
 function isLoopback(peer: string): boolean {
