@@ -34,7 +34,8 @@ policies:
 `;
 
 describe("end to end: three gateways, and a hundred versions under load", function () {
-  this.timeout(600_000);
+  // a hundred versions are compiled four times each, beside the load
+  this.timeout(1_800_000);
   let plane: ControlPlaneProcess;
   let upstream: AnsweringUpstream;
   let issuer: TestIssuer;
