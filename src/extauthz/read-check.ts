@@ -1,4 +1,5 @@
 import type { DecodedCheck, DoorCall, Task } from "../decision/point/index.ts";
+import { createNetworks } from "../decision/decide/addresses.ts";
 import { withoutAppendedPeer } from "../decision/headers/appended-peer.ts";
 import type { AccessRequest } from "../decision/types.ts";
 import type { RawRequest } from "../request/index.ts";
@@ -78,6 +79,7 @@ export function createCheckReader({
   };
 }
 
+const isLoopback = createNetworks(["127.0.0.0/8", "::1/128"]);
 const SCHEME_UNTOLD = { forwarding: "scheme" } as const;
 
 /**
@@ -97,10 +99,6 @@ function fromAnotherEnvoy(raw: RawRequest, peer: string): Pick<AccessRequest, "r
   if (isLoopback(peer)) return { raw, unknown: { forwarding: "all" } };
   const { headers, wasAppended } = withoutAppendedPeer(raw.headers, peer);
   return { raw: { ...raw, headers }, ...(wasAppended && { unknown: SCHEME_UNTOLD }) };
-}
-
-function isLoopback(peer: string): boolean {
-  return peer === "::1" || /^(?:::ffff:)?127\./.test(peer);
 }
 
 function isProxyProtocol(text: string | undefined): text is keyof typeof PROXY_PROTOCOL {

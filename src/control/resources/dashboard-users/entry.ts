@@ -90,8 +90,8 @@ export async function acceptInvitation(
 }
 
 /**
- * Stores a new password. Other links become invalid, also those that the user has made for others: whoever knew the old
- * password may have made them. No browser is recognized any more.
+ * Stores a new password. Other links become invalid, also those that the user has made for others: somebody who knew
+ * the old password may have made them. No browser is recognized any more.
  */
 export async function setPassword(
   unit: UnitOfWork,

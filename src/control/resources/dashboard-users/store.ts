@@ -30,9 +30,16 @@ export async function requireDashboardUser(db: Knex, id: string): Promise<Dashbo
   return (await findDashboardUser(db, id)) ?? notFound(id);
 }
 
-/** @throws ApiError 404 */
-export async function lockDashboardUser(trx: Knex.Transaction, id: string): Promise<DashboardUserRow> {
-  await lockRowsUntilEnd(trx, "credentials", [id]);
+/**
+ * @param others - users who are locked later, in the same order
+ * @throws ApiError 404
+ */
+export async function lockDashboardUser(
+  trx: Knex.Transaction,
+  id: string,
+  others: readonly string[] = [],
+): Promise<DashboardUserRow> {
+  await lockRowsUntilEnd(trx, "credentials", [id, ...others]);
   const row = await trx<DashboardUserRow>("dashboard_users").where({ id }).forUpdate().first();
   return row ?? notFound(id);
 }
@@ -40,7 +47,7 @@ export async function lockDashboardUser(trx: Knex.Transaction, id: string): Prom
 /**
  * Locks all owners in a fixed order: of two changes that together would leave none, the second one sees the first.
  *
- * @param others - users who are locked next, in the same order
+ * @param others - users who are locked later, in the same order
  */
 export async function lockOwners(
   trx: Knex.Transaction,

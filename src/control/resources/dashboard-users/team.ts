@@ -1,4 +1,3 @@
-import { lockRowsUntilEnd } from "../../../storage/index.ts";
 import { requestErasure } from "../erasure/store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { RowCheck, UnitOfWork } from "../../platform/unit.ts";
@@ -37,9 +36,8 @@ export async function inviteUser(
  */
 export async function inviteAgain(unit: UnitOfWork, id: string, publicUrl: string): Promise<Invited> {
   const { trx, origin } = unit;
-  // both at once, in the order of all others: before the commit, the maker is locked as well
-  await lockRowsUntilEnd(trx, "credentials", [id, origin.actor.id]);
-  const user = await lockDashboardUser(trx, id);
+  // before the commit, the maker is locked as well
+  const user = await lockDashboardUser(trx, id, [origin.actor.id]);
   unit.record({ action: "dashboard_user.invited", ...about(user) });
   return { user, invitation: await makeInvitation(unit, user.id, publicUrl) };
 }
