@@ -6,6 +6,7 @@ import { makePartition } from "../../src/control/analytics/records/partitions.ts
 import { migrate, pendingMigrations } from "../../src/storage/index.ts";
 import { emptyDatabase, temporaryDirectory, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { lockWaits } from "../support/lock-waits.ts";
 
 const PRODUCT = fileURLToPath(new URL("../../migrations", import.meta.url));
 const INDEXES = "0109-erasure-indexes";
@@ -90,12 +91,8 @@ describe("storage: migrations outside a transaction", () => {
       });
     const build = async () => (await migrate(database.db, { folder })).applied;
     const building = async (pattern: string) => {
-      const { rows } = await database.db.raw<{ rows: { pid: number }[] }>(
-        `select pid from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query ilike ?`,
-        [pattern],
-      );
-      return rows[0]?.pid;
+      const [pid] = await lockWaits(database.db, { query: pattern });
+      return pid;
     };
     /** Each index of the migration and whether it is valid. */
     const indexes = async () => {

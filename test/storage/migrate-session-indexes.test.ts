@@ -6,6 +6,7 @@ import type { Knex } from "knex";
 import { migrate } from "../../src/storage/index.ts";
 import { emptyDatabase, temporaryDirectory, type TestDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
+import { lockWaits } from "../support/lock-waits.ts";
 
 const PRODUCT = fileURLToPath(new URL("../../migrations", import.meta.url));
 const INDEXES = "0165-indexes-of-open-sessions";
@@ -38,11 +39,8 @@ describe("storage: the migration that indexes open sessions", () => {
     );
   const build = async () => (await migrate(database.db, { folder })).applied;
   const building = async () => {
-    const { rows } = await database.db.raw<{ rows: { pid: number }[] }>(
-      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-         and query ilike 'create index concurrently%sessions%'`,
-    );
-    return rows[0]?.pid;
+    const [pid] = await lockWaits(database.db, { query: "create index concurrently%sessions%" });
+    return pid;
   };
   const indexes = async () => {
     const { rows } = await database.db.raw<{ rows: { name: string; valid: boolean }[] }>(

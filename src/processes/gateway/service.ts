@@ -262,8 +262,10 @@ export async function createService(
     onOutcome: recordOutcome,
     onRefusal: (entry) => {
       // first: a failure below must not leave a connection tracked
-      if (entry.flags.clientGone === true) abandoned.add(entry.request.id);
-      if (!mayBeDecided(entry)) recordRefusal(entry);
+      // also where Envoy waited no longer for an answer that was already on its way
+      const isAwaited = mayBeDecided(entry);
+      if (isAwaited || entry.flags.clientGone === true) abandoned.add(entry.request.id);
+      if (!isAwaited) recordRefusal(entry);
       else
         undecided.report(entry.request.id, (decided) => {
           if (decided) recordOutcome(notForwarded(entry));

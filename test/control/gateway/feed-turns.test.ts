@@ -10,6 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 import { bearer, makeKey, send } from "../../support/guarded-control.ts";
 import { endOf, FeedInstance, sessionsOf } from "../support/feed-instance.ts";
 import type { State } from "../support/gateway-follower.ts";
+import { lockWaits } from "../../support/lock-waits.ts";
 
 describe("a gateway that asks for many positions at once", () => {
   let database: TestDatabase;
@@ -40,10 +41,7 @@ describe("a gateway that asks for many positions at once", () => {
     try {
       await held.raw("lock table gateway_feed in access exclusive mode");
       const blocked = async () => {
-        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return rows[0]?.n;
+        return (await lockWaits(database.db)).length;
       };
       const invented = Array.from({ length: 20 }, () =>
         pageCursorOf({ ...place, section: 0, after: newId("customer") }),

@@ -16,6 +16,7 @@ import { eventually } from "../../support/eventually.ts";
 import { bearer, makeCustomer, makeKey } from "../../support/guarded-control.ts";
 import { startControl, type RunningControl } from "../../support/control.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
+import { lockWaits } from "../../support/lock-waits.ts";
 
 describe("one caller that wants every connection", () => {
   let database: TestDatabase;
@@ -82,10 +83,7 @@ describe("one caller that wants every connection", () => {
       await held("customers").where({ id: loud }).forUpdate();
       const writes = [one, two, one, two].map((headers) => put(loud, headers));
       const blocked = async () => {
-        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return rows[0]?.n;
+        return (await lockWaits(database.db)).length;
       };
       await eventually("its share is used up", async () => (await blocked()) === 2);
       const served: string[] = [];
@@ -146,10 +144,7 @@ describe("one caller that wants every connection", () => {
         }),
       );
       await eventually("their share is used up", async () => {
-        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return (rows[0]?.n ?? 0) >= 2;
+        return (await lockWaits(database.db)).length >= 2;
       });
       const { status } = await control.request("GET", `/customers/${quiet}`, {
         as: null,
@@ -183,10 +178,7 @@ describe("one caller that wants every connection", () => {
       const reads = ["/analytics/users", `/users/${user.body.data.id as string}/export`, "/analytics/users"];
       const answers = reads.map((path) => get(path, one));
       await eventually("its share is used up", async () => {
-        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return (rows[0]?.n ?? 0) >= 1;
+        return (await lockWaits(database.db)).length >= 1;
       });
       for (const path of ["/analytics/events", "/audit/logs", "/audit/logs?format=ndjson"])
         assert.equal((await get(path, other)).status, 200, path);

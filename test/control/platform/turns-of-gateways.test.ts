@@ -11,6 +11,7 @@ import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { bearer, makeKey, send } from "../../support/guarded-control.ts";
 import { decisionRecord } from "../support/gateway-records.ts";
+import { lockWaits } from "../../support/lock-waits.ts";
 
 /** Of each pool of gateways, with the default size. */
 const CONNECTIONS = connectionBudgets(10).intake;
@@ -83,10 +84,7 @@ describe("one gateway that wants every connection", () => {
       try {
         await held.raw(`lock table ${table} in access exclusive mode`);
         const blocked = async () => {
-          const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-            "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          );
-          return rows[0]?.n;
+          return (await lockWaits(database.db)).length;
         };
         const statusOf = async (headers: Readonly<Record<string, string>>) => (await ask(headers)).status;
         const flood = Array.from({ length: FLOOD }, () => statusOf(loud));

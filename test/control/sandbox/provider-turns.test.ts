@@ -9,6 +9,7 @@ import {
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startSandbox, type Sandbox } from "../support/sandbox.ts";
+import { lockWaits } from "../../support/lock-waits.ts";
 
 describe("the sandbox's provider, which asks for no credentials", () => {
   let database: TestDatabase;
@@ -48,10 +49,7 @@ describe("the sandbox's provider, which asks for no credentials", () => {
         fetch(`${sandbox.url}/idp/me`, { headers: { authorization: `Bearer ${"x".repeat(43)}` } }),
       );
       await eventually("its share is used up", async () => {
-        const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'turns' and wait_event_type = 'Lock'",
-        );
-        return (rows[0]?.n ?? 0) >= 2;
+        return (await lockWaits(database.db, { application: "turns" })).length >= 2;
       });
       const { status, text } = await sandbox.request("GET", "/customers");
       assert.equal(status, 200, text);

@@ -8,6 +8,7 @@ import { lockRowShared } from "../../../src/storage/index.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createBrowser } from "../../support/sign-in.ts";
 import { startSignInBench, told, type SignInBench } from "../support/sign-in.ts";
+import { lockWaits } from "../../support/lock-waits.ts";
 
 /** Each race is held at the point that matters by a lock that the test itself has, so that it runs in that order. */
 describe("sign-ins, refreshes and suspensions at once", () => {
@@ -41,11 +42,7 @@ describe("sign-ins, refreshes and suspensions at once", () => {
       await more(trx);
       const running = requests.map((request) => request());
       await eventually("requests that wait for the row", async () => {
-        const waiting = await db("pg_stat_activity")
-          .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
-          .count({ n: "*" })
-          .first<{ n: number }>();
-        return waiting.n === requests.length;
+        return (await lockWaits(db)).length === requests.length;
       });
       await trx.commit();
       return await Promise.all(running);
@@ -55,14 +52,7 @@ describe("sign-ins, refreshes and suspensions at once", () => {
   }
 
   describe("what withdraws a right waits only for what is in progress", () => {
-    const waiting = async () => {
-      const row = await bench.database
-        .db("pg_stat_activity")
-        .whereRaw("datname = current_database() and wait_event_type = 'Lock'")
-        .count({ n: "*" })
-        .first<{ n: number }>();
-      return row.n;
-    };
+    const waiting = async () => (await lockWaits(bench.database.db)).length;
 
     /** One that shares the lock is in progress, one that wants it alone waits, and another one comes that would share it. */
     async function order(

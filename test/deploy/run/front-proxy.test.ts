@@ -184,14 +184,17 @@ describe("deploy: a proxy in front of the gateway", function () {
         const first = await ask(proxy.port, "/open/1", { agent });
         const { length } = relay.heads();
         const connections = relay.connections();
-        for (const path of ["/open/2", "/open/3", "/open/4"]) {
-          const next = await ask(proxy.port, path, { agent });
+        const MORE = 20;
+        for (let n = 0; n < MORE; n += 1) {
+          const next = await ask(proxy.port, `/open/${n + 2}`, { agent });
           assert.deepEqual([next.status, next.from], [200, first.from]);
         }
         agent.destroy();
         assert.equal(length, 1);
-        assert.equal(relay.heads().length, 4);
-        assert.equal(relay.connections(), connections);
+        assert.equal(relay.heads().length, 1 + MORE);
+        // a proxy may close one that it does not need at any time, but not after each request
+        const opened = relay.connections() - connections;
+        assert.ok(opened <= 2, `${opened} for ${MORE} requests`);
       });
 
       it("a client that goes away ends its request at the application", async () => {

@@ -121,6 +121,7 @@ export function teamRoutes({ settings, db }: ControlContext): Route[] {
         "stays valid until the link is used.",
       params: dashboardUserPath,
       answers: { 201: invitedUser },
+      etag: true,
       errors: ["DASHBOARD_USER_NOT_FOUND"],
       write: async ({ params }, unit) => answerInvited(await inviteAgain(unit, params.id, publicUrl)),
     }),

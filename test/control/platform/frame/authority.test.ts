@@ -20,6 +20,7 @@ import {
   send,
   startGuardedControl,
 } from "../../../support/guarded-control.ts";
+import { lockWaits } from "../../../support/lock-waits.ts";
 
 describe("the right to a request that takes its time", () => {
   let control: RunningControl;
@@ -222,12 +223,7 @@ describe("the right to a request that takes its time", () => {
     };
     const waiter = (pattern: string) =>
       eventually("a statement that waits", async () => {
-        const { rows } = await control.context.db.raw<{ rows: object[] }>(
-          `select from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock' and query ilike ?`,
-          [pattern],
-        );
-        return rows.length > 0;
+        return (await lockWaits(control.context.db, { query: pattern })).length > 0;
       });
 
     it("commits nothing of it: a key that is revoked, a session that ends, a role that is taken", async () => {

@@ -12,6 +12,7 @@ import {
   startGuardedControl,
   type Person,
 } from "../../../support/guarded-control.ts";
+import { lockWaits } from "../../../support/lock-waits.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -203,11 +204,7 @@ describe("API keys are rolled", () => {
       ),
     ]);
     await eventually("both wait", async () => {
-      const { rows } = await db.raw<{ rows: object[] }>(
-        `select from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query ilike '%for share%'`,
-      );
-      return rows.length === 2;
+      return (await lockWaits(db, { query: "%for share%" })).length === 2;
     });
     await deleting.commit();
     assert.deepEqual(await waiting, [[404, "INVALID_CUSTOMER"], "INVALID_CUSTOMER"]);

@@ -5,6 +5,7 @@ import { MAX_WEBHOOKS } from "../../../../src/control/resources/webhooks/service
 import { startControl, TEST_SETTINGS, type RunningControl } from "../../../support/control.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { register, URL_OF_NOBODY } from "../../support/webhooks.ts";
+import { lockWaits } from "../../../support/lock-waits.ts";
 
 describe("webhooks: their number", () => {
   let control: RunningControl;
@@ -31,10 +32,7 @@ describe("webhooks: their number", () => {
       const body = { url: URL_OF_NOBODY, events: ["*"] };
       const asked = [1, 2, 3].map(() => control.request("POST", "/webhooks", { body }));
       await eventually("the requests that wait", async () => {
-        const { rows } = await db.raw<{ rows: { n: number }[] }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        return rows[0]?.n === asked.length;
+        return (await lockWaits(db)).length === asked.length;
       });
       await held.rollback();
       const statuses = (await Promise.all(asked)).map(({ status }) => status);
