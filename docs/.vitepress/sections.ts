@@ -12,6 +12,7 @@ export interface Section {
 
 const SECTIONS: readonly (readonly [title: string, pages: RegExp, optional?: true, list?: string])[] = [
   ["Guides and reference", /^(?:README|docs\/[^/]+)\.md$/],
+  ["Protocols", /^docs\/protocols\//],
   ["Recipes", /^docs\/recipes\//],
   ["Operations", /^docs\/operations\//],
   ["Deployment", /^docs\/deployment\//],

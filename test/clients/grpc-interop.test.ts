@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import {
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+  type Http2Server,
+  type IncomingHttpHeaders,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import * as grpc from "@grpc/grpc-js";
@@ -286,6 +292,63 @@ policies:
       call.end();
       const { status } = await collect(call);
       assert.deepEqual([status.code, status.details], [grpc.status.UNKNOWN, text]);
+    }
+  });
+});
+
+describe("gRPC responses that the application compresses, through the gateway", function () {
+  this.timeout(120_000);
+  const PAYLOAD = Buffer.alloc(271_000, 3);
+  let server: Http2Server;
+  let issuer: TestIssuer;
+  let gateway: RunningGateway;
+  const onTheWire: number[] = [];
+
+  before(async () => {
+    const { responseSerialize } = Suite.service["Unary"] as grpc.MethodDefinition<Sized, Sized>;
+    const body = gzipSync(responseSerialize({ payload: PAYLOAD }));
+    const head = Buffer.from([1, 0, 0, 0, 0]);
+    head.writeUInt32BE(body.length, 1);
+    // grpc-js compresses as a client only
+    server = createHttp2Server().on("stream", (stream, headers) => {
+      assert.match(String(headers["grpc-accept-encoding"]), /gzip/);
+      stream.respond(
+        { ":status": 200, "content-type": "application/grpc", "grpc-encoding": "gzip" },
+        { waitForTrailers: true },
+      );
+      stream.on("wantTrailers", () => {
+        stream.sendTrailers({ "grpc-status": "0" });
+      });
+      onTheWire.push(head.length + body.length);
+      stream.write(Buffer.concat([head, body]));
+      stream.end(Buffer.concat([head, body]));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    issuer = await startIssuer();
+    gateway = await startGateway({
+      backend: `h2c://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      issuer,
+      policies: {
+        "default.yaml": 'policies:\n  - { resource: "POST /interop.Suite/Both", condition: "true" }\n',
+      },
+    });
+  });
+  after(async () => {
+    await gateway.stop();
+    await issuer.close();
+    server.close();
+  });
+
+  it("reach the client as they are, message by message", async () => {
+    const client = new Suite(`127.0.0.1:${gateway.port}`, grpc.credentials.createInsecure()) as unknown as SuiteClient;
+    try {
+      const call = client.Both(new grpc.Metadata());
+      call.end();
+      const { replies, status } = await collect(call);
+      assert.deepEqual([replies, status.code], [[PAYLOAD.length, PAYLOAD.length], grpc.status.OK]);
+      assert.ok((onTheWire[0] ?? PAYLOAD.length) < PAYLOAD.length / 100);
+    } finally {
+      client.close();
     }
   });
 });

@@ -21,8 +21,10 @@ export interface ShadowEvaluatorOptions {
   readonly patienceMs?: number;
   /** A thread that takes longer to start is stopped; ms. Default: 60 s. */
   readonly startMs?: number;
-  /** Delay before the next thread is started after one has failed; ms. Default: 1 s. */
+  /** Delay before the next thread is started after one has failed; ms. It doubles with each failure in a row. Default: 1 s. */
   readonly restartMs?: number;
+  /** Per millisecond of a slow batch, how long its thread then rests; ms. Default: 9, which leaves it a tenth of a core. */
+  readonly rest?: number;
 }
 
 export interface ShadowDependencies {
@@ -39,11 +41,16 @@ const MAX_BODY = 65_536;
 const COLLECT_MS = 20;
 const BATCH = 100;
 const MEMORY_MB = 512;
+/** Longest delay before the next thread is started. A start takes about as much of a core as a thousand decisions. */
+const LONGEST_RESTART_MS = 60_000;
+/** A batch is slow if it takes longer for each of its decisions, many times what the gateway takes for one. */
+const SLOW_MS = 5;
 
 /**
  * Evaluates a candidate beside the set that decides, in a thread of its own. Requests never wait for it: what does not
  * fit into its queue is dropped and counted. A thread that fails, needs too much memory or is too slow is stopped, and
- * only its results are lost.
+ * only its results are lost. Workers and Envoy need the cores as well: a slow candidate gets a small part of one, and one that
+ * fails again and again is tried less and less often.
  */
 export class ShadowEvaluator {
   readonly #options: Required<ShadowEvaluatorOptions>;
@@ -54,13 +61,20 @@ export class ShadowEvaluator {
   /** The number of tasks that the thread has, and their candidate by its digest. */
   #sent = 0;
   #sentOf = "";
+  /** Stopwatch time. */
+  #sentAt = 0;
+  /** Threads that have failed since the last result. */
+  #failures = 0;
   #collecting: NodeJS.Timeout | undefined;
   #watching: NodeJS.Timeout | undefined;
   #pausing: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: ShadowEvaluatorOptions, dependencies: ShadowDependencies) {
-    this.#options = { capacity: 1_000, patienceMs: 5_000, startMs: 60_000, restartMs: 1_000, ...options };
+    this.#options = {
+      ...{ capacity: 1_000, patienceMs: 5_000, startMs: 60_000, restartMs: 1_000, rest: 9 },
+      ...options,
+    };
     this.#dependencies = dependencies;
   }
 
@@ -101,6 +115,7 @@ export class ShadowEvaluator {
     const batch = this.#waiting.splice(0, end < 0 ? BATCH : end);
     this.#sent = batch.length;
     this.#sentOf = candidate.digest;
+    this.#sentAt = performance.now();
     try {
       const thread = (this.#thread ??= this.#start());
       const message: ShadowBatch = { candidate, tasks: batch.map(({ task }) => task) };
@@ -134,6 +149,7 @@ export class ShadowEvaluator {
       if (thread !== this.#thread) return;
       if ("ready" in message) {
         this.#isReady = true;
+        this.#sentAt = performance.now();
         if (this.#sent > 0) this.#watch(thread);
       } else this.#finished(message);
     });
@@ -148,7 +164,10 @@ export class ShadowEvaluator {
 
   #finished({ same, failed, bodiless, differences }: ShadowResults): void {
     clearTimeout(this.#watching);
+    const tookMs = performance.now() - this.#sentAt;
+    const isSlow = tookMs > SLOW_MS * this.#sent;
     this.#sent = 0;
+    this.#failures = 0;
     const { metrics, counter, record } = this.#dependencies;
     const candidate = this.#sentOf;
     this.#count(candidate, "same", same);
@@ -162,7 +181,8 @@ export class ShadowEvaluator {
       counter.difference(candidate, { difference, rule, count: 1 });
       record(found);
     }
-    this.#send();
+    if (isSlow) this.#pause(tookMs * this.#options.rest);
+    else this.#send();
   }
 
   #failed(thread: Worker | undefined, error: unknown): void {
@@ -174,10 +194,15 @@ export class ShadowEvaluator {
     this.#count(this.#sentOf, "failed", this.#sent);
     this.#sent = 0;
     this.#dependencies.log.warn({ err: error }, "the shadow evaluation failed; decisions are not affected");
+    this.#pause(Math.min(this.#options.restartMs * 2 ** this.#failures, LONGEST_RESTART_MS));
+    this.#failures += 1;
+  }
+
+  #pause(ms: number): void {
     this.#pausing = setTimeout(() => {
       this.#pausing = undefined;
       this.#send();
-    }, this.#options.restartMs).unref();
+    }, ms).unref();
   }
 
   #count(candidate: string, result: ShadowResult, count: number): void {

@@ -34,7 +34,9 @@ describe("decision: evaluating a candidate in shadow", function () {
 
   function evaluatorThat(
     behaves: string,
-    options: Partial<Pick<ShadowEvaluatorOptions, "capacity" | "patienceMs" | "startMs">> = {},
+    options: Partial<
+      Pick<ShadowEvaluatorOptions, "capacity" | "patienceMs" | "startMs" | "restartMs" | "rest">
+    > = {},
   ) {
     const metrics = createMetrics();
     const counter = new ShadowCounter();
@@ -83,12 +85,40 @@ describe("decision: evaluating a candidate in shadow", function () {
   });
 
   it("waits for a slow thread, and drops what does not fit into the queue", async () => {
-    const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10 });
+    const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10, rest: 0 });
     for (let n = 0; n < 25; n += 1) evaluator.take(CANDIDATE, TASK);
     assert.equal(await counted("dropped"), 15);
     await eventually("the results", async () => (await counted("same")) === 10);
     evaluator.take(CANDIDATE, TASK);
     await eventually("one more", async () => (await counted("same")) === 11);
+  });
+
+  it("lets a slow thread rest, and a fast one go on", async () => {
+    const slow = evaluatorThat("is slow", { rest: 2, capacity: 10 });
+    const at: number[] = [];
+    for (let n = 1; n <= 2; n += 1) {
+      slow.evaluator.take(CANDIDATE, TASK);
+      await eventually("a result", async () => (await slow.counted("same")) === n);
+      at.push(performance.now());
+    }
+    const [first = 0, second = 0] = at;
+    // it takes a second for each batch
+    assert.ok(second - first > 2_500, String(second - first));
+    const fast = evaluatorThat("works", { rest: 1_000_000 });
+    for (let n = 0; n < 250; n += 1) fast.evaluator.take(CANDIDATE, TASK);
+    await eventually("all results", async () => (await fast.counted("same")) === 250);
+  });
+
+  it("tries a candidate that fails again and again less and less often", async () => {
+    const { evaluator, counted } = evaluatorThat("throws", { restartMs: 100 });
+    const at: number[] = [];
+    for (let n = 1; n <= 5; n += 1) {
+      evaluator.take(CANDIDATE, TASK);
+      await eventually("a loss", async () => (await counted("failed")) === n);
+      at.push(performance.now());
+    }
+    // 100, 200, 400 and 800 ms, and what the starts take
+    assert.ok((at.at(-1) ?? 0) - (at[0] ?? 0) > 1_300, at.join());
   });
 
   it("counts every decision once, whichever candidate it is for", async () => {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tryGuideFunction } from "../../authorizers/aws/support/guide-function.ts";
 import { testDatabase, type TestDatabase } from "../../support/database.ts";
 import { envoyBinary } from "../../support/envoy.ts";
 import { freePort } from "../../support/free-port.ts";
+import { startIssuer } from "../../support/providers/issuer.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { composeFile } from "../support/compose.ts";
 import { deployFile, deployText } from "../support/deploy-file.ts";
@@ -73,6 +75,17 @@ describe("deploy: images", function () {
       assert.ok(!packages.includes(left), left);
     const own = await readdir(join(app, "node_modules/@gatehouse-access/gatehouse"));
     for (const left of ["test", "src", "deploy"]) assert.ok(!own.includes(left), left);
+  });
+
+  it("have a package whose function for AWS is bundled, and answers, as its guide says", async () => {
+    const issuer = await startIssuer();
+    try {
+      await tryGuideFunction(issuer, (scope) =>
+        symlink(join(app, "node_modules/@gatehouse-access/gatehouse"), join(scope, "gatehouse")),
+      );
+    } finally {
+      await issuer.close();
+    }
   });
 
   it("are built from nothing but what is listed: no keys, no data of a checkout", async () => {
