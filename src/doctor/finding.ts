@@ -168,7 +168,13 @@ export const PROBLEMS = {
     severity: "critical",
     title: "the scheme is that of the last connection, and nothing shows it",
     risk: "Behind a trusted proxy, `request.scheme` is how that proxy speaks to Envoy, whatever its client spoke.",
-    mend: "Write Gatehouse's own configuration again, or remove `skip_xff_append` from another: then the scheme counts as unknown.",
+    mend: "Remove `skip_xff_append`: then the scheme counts as unknown. Or use Gatehouse's own configuration, which tells it.",
+  },
+  SCHEME_UNKNOWN: {
+    severity: "warning",
+    title: "the scheme of clients behind a trusted proxy is unknown",
+    risk: "The configuration was written before there were trusted proxies: rules that read `request.scheme` deny what comes through them.",
+    mend: "Write Gatehouse's own configuration again.",
   },
   INTERNAL_HEADERS_BELIEVED: {
     severity: "warning",

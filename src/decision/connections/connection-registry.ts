@@ -32,8 +32,8 @@ const KEEP_MS = 60_000;
 /** A WebSocket handshake has no body; one that is sent anyway is not kept for hours. */
 const MAX_BODY = 16_384;
 
-/** Maximum number of remembered handshakes whose clients disconnected; far more than can be waiting for a decision. */
-const MOST_ABANDONED = 5_000;
+/** Maximum number of remembered requests that ended in Envoy without an answer; far more than can be waiting for a decision. */
+const MOST_ABANDONED = 32_768;
 /** Maximum number of decisions per handshake: Envoy asks at most three times. */
 const MOST_DECISIONS = 8;
 

@@ -21,9 +21,15 @@ export interface ShadowEvaluatorOptions {
   readonly patienceMs?: number;
   /** A thread that takes longer to start is stopped; ms. Default: 60 s. */
   readonly startMs?: number;
-  /** Delay before the next thread is started after one has failed; ms. It doubles with each failure in a row. Default: 1 s. */
+  /**
+   * Delay before the next thread is started after one has failed; ms. It doubles with each failure, until a thread has lived for
+   * longer than that. Default: 5 s.
+   */
   readonly restartMs?: number;
-  /** Per millisecond of a slow batch, how long its thread then rests; ms. Default: 9, which leaves it a tenth of a core. */
+  /**
+   * Per millisecond for which a slow batch, or one that failed, kept the thread busy, how long nothing is evaluated then; ms. Default: 9,
+   * which leaves it a tenth of a core.
+   */
   readonly rest?: number;
 }
 
@@ -41,9 +47,9 @@ const MAX_BODY = 65_536;
 const COLLECT_MS = 20;
 const BATCH = 100;
 const MEMORY_MB = 512;
-/** Longest delay before the next thread is started. A start takes about as much of a core as a thousand decisions. */
-const LONGEST_RESTART_MS = 60_000;
-/** A batch is slow if it takes longer for each of its decisions, many times what the gateway takes for one. */
+/** Longest delay after a failure. A start takes about as much of a core as a thousand decisions. */
+const LONGEST_PAUSE_MS = 60_000;
+/** A batch is slow if it keeps the thread busy for longer per decision, which is many times what the gateway takes for one. */
 const SLOW_MS = 5;
 
 /**
@@ -61,9 +67,10 @@ export class ShadowEvaluator {
   /** The number of tasks that the thread has, and their candidate by its digest. */
   #sent = 0;
   #sentOf = "";
-  /** Stopwatch time. */
+  /** When the thread got its batch, and when it was ready; stopwatch time. */
   #sentAt = 0;
-  /** Threads that have failed since the last result. */
+  #readyAt = 0;
+  /** Threads that have failed, one soon after the other. */
   #failures = 0;
   #collecting: NodeJS.Timeout | undefined;
   #watching: NodeJS.Timeout | undefined;
@@ -72,7 +79,7 @@ export class ShadowEvaluator {
 
   constructor(options: ShadowEvaluatorOptions, dependencies: ShadowDependencies) {
     this.#options = {
-      ...{ capacity: 1_000, patienceMs: 5_000, startMs: 60_000, restartMs: 1_000, rest: 9 },
+      ...{ capacity: 1_000, patienceMs: 5_000, startMs: 60_000, restartMs: 5_000, rest: 9 },
       ...options,
     };
     this.#dependencies = dependencies;
@@ -85,6 +92,7 @@ export class ShadowEvaluator {
       this.#count(candidate.digest, "dropped", 1);
       return;
     }
+    if (this.#pausing !== undefined && candidate.digest !== this.#sentOf) this.#forgive();
     this.#waiting.push({ candidate, task });
     this.#collect();
   }
@@ -149,7 +157,7 @@ export class ShadowEvaluator {
       if (thread !== this.#thread) return;
       if ("ready" in message) {
         this.#isReady = true;
-        this.#sentAt = performance.now();
+        this.#sentAt = this.#readyAt = performance.now();
         if (this.#sent > 0) this.#watch(thread);
       } else this.#finished(message);
     });
@@ -162,12 +170,11 @@ export class ShadowEvaluator {
     return thread;
   }
 
-  #finished({ same, failed, bodiless, differences }: ShadowResults): void {
+  #finished({ same, failed, bodiless, differences, busyMs }: ShadowResults): void {
     clearTimeout(this.#watching);
-    const tookMs = performance.now() - this.#sentAt;
-    const isSlow = tookMs > SLOW_MS * this.#sent;
+    const isSlow = busyMs > SLOW_MS * this.#sent;
     this.#sent = 0;
-    this.#failures = 0;
+    if (performance.now() - this.#readyAt > this.#restartMs()) this.#failures = 0;
     const { metrics, counter, record } = this.#dependencies;
     const candidate = this.#sentOf;
     this.#count(candidate, "same", same);
@@ -181,7 +188,7 @@ export class ShadowEvaluator {
       counter.difference(candidate, { difference, rule, count: 1 });
       record(found);
     }
-    if (isSlow) this.#pause(tookMs * this.#options.rest);
+    if (isSlow) this.#pause(busyMs * this.#options.rest);
     else this.#send();
   }
 
@@ -191,14 +198,31 @@ export class ShadowEvaluator {
     clearTimeout(this.#watching);
     this.#thread = undefined;
     void thread?.terminate();
+    // how busy it was, nobody knows
+    const busyMs = this.#sent > 0 ? performance.now() - this.#sentAt : 0;
     this.#count(this.#sentOf, "failed", this.#sent);
     this.#sent = 0;
     this.#dependencies.log.warn({ err: error }, "the shadow evaluation failed; decisions are not affected");
-    this.#pause(Math.min(this.#options.restartMs * 2 ** this.#failures, LONGEST_RESTART_MS));
+    this.#pause(Math.min(Math.max(this.#restartMs(), busyMs * this.#options.rest), LONGEST_PAUSE_MS));
     this.#failures += 1;
   }
 
+  #restartMs(): number {
+    return Math.min(this.#options.restartMs * 2 ** this.#failures, LONGEST_PAUSE_MS);
+  }
+
+  /** A candidate does not wait because of the one before, whose decisions are not evaluated any more. */
+  #forgive(): void {
+    clearTimeout(this.#pausing);
+    this.#pausing = undefined;
+    this.#failures = 0;
+    const isLeft = ({ candidate }: { candidate: ShadowCandidate }) => candidate.digest === this.#sentOf;
+    this.#count(this.#sentOf, "dropped", this.#waiting.filter(isLeft).length);
+    this.#waiting = this.#waiting.filter((waiting) => !isLeft(waiting));
+  }
+
   #pause(ms: number): void {
+    clearTimeout(this.#pausing);
     this.#pausing = setTimeout(() => {
       this.#pausing = undefined;
       this.#send();

@@ -50,4 +50,6 @@ export interface ShadowResults {
   /** Tasks for which the candidate needs a body that the stable set did not. */
   readonly bodiless: number;
   readonly differences: readonly ShadowRecord[];
+  /** How long the batch kept the thread busy, without waiting for look-ups and without loading the candidate; ms. */
+  readonly busyMs: number;
 }

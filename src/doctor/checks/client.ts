@@ -42,8 +42,9 @@ function addresses({ where, manager }: HttpChain, { config }: Facts): readonly F
 }
 
 /**
- * Our own configuration copies the scheme that a trusted proxy reports before Envoy overwrites it, and each route says so. Of one
- * without our filters, the service believes X-Forwarded-Proto unless the peer was appended to X-Forwarded-For.
+ * Our own configuration copies the scheme that a trusted proxy reports before Envoy overwrites it, and each route says so; where one
+ * with plans does not, the service takes the scheme for unknown. Of one without our filters, it believes X-Forwarded-Proto unless
+ * the peer was appended to X-Forwarded-For.
  */
 function schemes(chain: HttpChain, { config }: Facts): readonly Finding[] {
   const { where, manager, routes = [] } = chain;
@@ -58,7 +59,7 @@ function schemes(chain: HttpChain, { config }: Facts): readonly Finding[] {
       route.forwards && !unchecked.has(route) && !tellsService(chain, route, EXTENSION.forwardedProto),
   );
   return without.map((route) => ({
-    code: "SCHEME_OVERWRITTEN",
+    code: tellsService(chain, route, EXTENSION.plans) ? "SCHEME_UNKNOWN" : "SCHEME_OVERWRITTEN",
     where: `${where} / ${route.where}`,
     detail: "`use_remote_address` and `skip_xff_append`",
   }));

@@ -49,8 +49,13 @@ export async function runShadow({ config, tokens }: ShadowData, port: MessagePor
     return loaded;
   };
 
+  let since = performance.eventLoopUtilization();
+  const busyMs = () => performance.eventLoopUtilization(since).active;
+
   const evaluate = async ({ candidate, tasks }: ShadowBatch): Promise<ShadowResults> => {
+    const before = busyMs();
     const main = await load(candidate);
+    const loadingMs = busyMs() - before;
     const differences: ShadowRecord[] = [];
     let failed = 0;
     let bodiless = 0;
@@ -80,7 +85,9 @@ export async function runShadow({ config, tokens }: ShadowData, port: MessagePor
       }
     }
     const same = tasks.length - failed - bodiless - differences.length;
-    return { same, failed, bodiless, differences };
+    const results = { same, failed, bodiless, differences, busyMs: busyMs() - loadingMs };
+    since = performance.eventLoopUtilization();
+    return results;
   };
 
   port.on("message", (batch: ShadowBatch) => {
@@ -91,9 +98,16 @@ export async function runShadow({ config, tokens }: ShadowData, port: MessagePor
       (error: unknown) => {
         log.warn({ err: error }, "the candidate cannot be loaded for its evaluation in shadow");
         const { length: failed } = batch.tasks;
-        port.postMessage({ same: 0, failed, bodiless: 0, differences: [] } satisfies ShadowResults);
+        port.postMessage({
+          same: 0,
+          failed,
+          bodiless: 0,
+          differences: [],
+          busyMs: 0,
+        } satisfies ShadowResults);
       },
     );
   });
+  since = performance.eventLoopUtilization();
   port.postMessage({ ready: true } satisfies ShadowReady);
 }

@@ -81,7 +81,7 @@ describe("decision: connections whose end nobody told", () => {
       ["early", "late", ""].map((id) => connections.hasLeft(id)),
       [true, false, false],
     );
-    connections.abandoned(Array.from({ length: 5_000 }, (_, n) => `other ${n}`));
+    connections.abandoned(Array.from({ length: 32_768 }, (_, n) => `other ${n}`));
     assert.equal(connections.hasLeft("early"), false, "as many as are remembered came later");
   });
 

@@ -45,7 +45,7 @@ describe("decision: evaluating a candidate in shadow", function () {
       {
         script: new URL("./threads/failing.mjs", import.meta.url),
         data: behaves,
-        restartMs: 10,
+        ...{ restartMs: 10, rest: 0 },
         ...options,
       },
       {
@@ -85,7 +85,7 @@ describe("decision: evaluating a candidate in shadow", function () {
   });
 
   it("waits for a slow thread, and drops what does not fit into the queue", async () => {
-    const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10, rest: 0 });
+    const { evaluator, counted } = evaluatorThat("is slow", { capacity: 10 });
     for (let n = 0; n < 25; n += 1) evaluator.take(CANDIDATE, TASK);
     assert.equal(await counted("dropped"), 15);
     await eventually("the results", async () => (await counted("same")) === 10);
@@ -119,6 +119,32 @@ describe("decision: evaluating a candidate in shadow", function () {
     }
     // 100, 200, 400 and 800 ms, and what the starts take
     assert.ok((at.at(-1) ?? 0) - (at[0] ?? 0) > 1_300, at.join());
+  });
+
+  it("counts a failure soon after a result as one more in a row", async () => {
+    const { evaluator, counted } = evaluatorThat("throws the second time", { restartMs: 400 });
+    const at: number[] = [];
+    for (let n = 1; n <= 4; n += 1) {
+      evaluator.take(CANDIDATE, TASK);
+      await eventually("a result", async () => (await counted("same")) === n);
+      evaluator.take(CANDIDATE, TASK);
+      await eventually("a loss", async () => (await counted("failed")) === n);
+      at.push(performance.now());
+    }
+    // 400, 800 and 1,600 ms, unless a start took longer than the pause before it
+    assert.ok((at.at(-1) ?? 0) - (at[0] ?? 0) > 1_200, at.join());
+  });
+
+  it("does not let a candidate wait because of the one before", async () => {
+    const { evaluator, counted, warnings } = evaluatorThat("throws for d2", { restartMs: 60_000 });
+    for (let n = 0; n < 300; n += 1) evaluator.take(CANDIDATE, TASK);
+    await eventually("a batch of the one that fails", async () => (await counted("failed")) === 100);
+    assert.equal(await counted("dropped"), 0);
+    for (let n = 0; n < 5; n += 1) evaluator.take({ ...CANDIDATE, digest: "d3" }, TASK);
+    // what waited for the one before is of no use any more
+    assert.equal(await counted("dropped"), 200);
+    await eventually("the next one's results", async () => (await counted("same")) === 5);
+    assert.equal(warnings.length, 1);
   });
 
   it("counts every decision once, whichever candidate it is for", async () => {

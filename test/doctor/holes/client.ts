@@ -28,7 +28,7 @@ export const CLIENT_HOLES: readonly NamedHole[] = [
     },
   ],
   [
-    "SCHEME_OVERWRITTEN",
+    "SCHEME_UNKNOWN",
     "on one of our routes, which was written before there were trusted proxies",
     {
       alone: true,
