@@ -340,7 +340,10 @@ describe("gRPC responses that the application compresses, through the gateway", 
   });
 
   it("reach the client as they are, message by message", async () => {
-    const client = new Suite(`127.0.0.1:${gateway.port}`, grpc.credentials.createInsecure()) as unknown as SuiteClient;
+    const client = new Suite(
+      `127.0.0.1:${gateway.port}`,
+      grpc.credentials.createInsecure(),
+    ) as unknown as SuiteClient;
     try {
       const call = client.Both(new grpc.Metadata());
       call.end();

@@ -87,12 +87,12 @@ export class ShadowEvaluator {
 
   /** Takes a decision to be compared later. It costs the request one array element. */
   take(candidate: ShadowCandidate, task: ShadowTask): void {
+    if (this.#pausing !== undefined && candidate.digest !== this.#sentOf) this.#forgive();
     const isTooLarge = (task.access.raw.body?.bytes.length ?? 0) > MAX_BODY;
     if (this.#closed || isTooLarge || this.#waiting.length + this.#sent >= this.#options.capacity) {
       this.#count(candidate.digest, "dropped", 1);
       return;
     }
-    if (this.#pausing !== undefined && candidate.digest !== this.#sentOf) this.#forgive();
     this.#waiting.push({ candidate, task });
     this.#collect();
   }

@@ -6,8 +6,7 @@ import { ShadowCounter, type ShadowCountsMessage } from "../../decision/shadow/s
 import { ShadowEvaluator } from "../../decision/shadow/shadow-evaluator.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ShadowData } from "./shadow-evaluation.ts";
-import { SHADOW_THREAD } from "./shadow-thread.ts";
+import { SHADOW_THREAD, type ShadowData } from "./shadow-thread.ts";
 
 /** A worker's part of a candidate in shadow mode. Its thread starts with the first decision. */
 export interface Shadow {

@@ -136,13 +136,18 @@ describe("decision: evaluating a candidate in shadow", function () {
   });
 
   it("does not let a candidate wait because of the one before", async () => {
-    const { evaluator, counted, warnings } = evaluatorThat("throws for d2", { restartMs: 60_000 });
+    const { evaluator, counted, warnings } = evaluatorThat("throws for d2", {
+      restartMs: 60_000,
+      capacity: 300,
+    });
     for (let n = 0; n < 300; n += 1) evaluator.take(CANDIDATE, TASK);
     await eventually("a batch of the one that fails", async () => (await counted("failed")) === 100);
+    // the queue is full again
+    for (let n = 0; n < 100; n += 1) evaluator.take(CANDIDATE, TASK);
     assert.equal(await counted("dropped"), 0);
     for (let n = 0; n < 5; n += 1) evaluator.take({ ...CANDIDATE, digest: "d3" }, TASK);
     // what waited for the one before is of no use any more
-    assert.equal(await counted("dropped"), 200);
+    assert.equal(await counted("dropped"), 300);
     await eventually("the next one's results", async () => (await counted("same")) === 5);
     assert.equal(warnings.length, 1);
   });
