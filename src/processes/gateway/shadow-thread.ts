@@ -115,7 +115,6 @@ async function runShadow({ config, tokens }: ShadowData, port: MessagePort): Pro
       },
     );
   });
-  since = performance.eventLoopUtilization();
   port.postMessage({ ready: true } satisfies ShadowReady);
 }
 

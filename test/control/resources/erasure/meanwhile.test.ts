@@ -15,6 +15,7 @@ import { FULL_KEY, type RunningControl } from "../../../support/control.ts";
 import { emptyDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { OPERATOR } from "../../../support/guarded-control.ts";
+import { lockWaits } from "../../../support/lock-waits.ts";
 import { rowsWith } from "../../support/database-texts.ts";
 import { KnownPeople, SECRETS } from "../../support/known-people.ts";
 
@@ -31,11 +32,7 @@ describe("erasure of what is being written meanwhile", () => {
   afterEach(() => control.close());
 
   /** Waits until somebody waits for a lock. */
-  const isWaiting = () =>
-    eventually("a wait for a lock", async () => {
-      const waiting = known.db("pg_stat_activity").where("wait_event_type", "Lock");
-      return (await waiting.whereRaw("datname = current_database()")).length > 0;
-    });
+  const isWaiting = () => eventually("a wait for a lock", async () => (await lockWaits(known.db)).length > 0);
 
   it("waits for transactions that began before the deletion", async () => {
     const { user } = await known.makeUser(customer);

@@ -8,6 +8,7 @@ import {
 } from "../../../../src/control/resources/policies/customer-states.ts";
 import { FULL_KEY } from "../../../support/control.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { lockWaits } from "../../../support/lock-waits.ts";
 import { refusal, startManagement, type Management } from "../../support/management.ts";
 
 const NONE = "pol_00000000000000000000000000";
@@ -188,13 +189,7 @@ describe("policies of customers", () => {
       await assignPolicies(unit, row, [id]);
       const body = { conditions: { max_session_duration: 61 } };
       const pending = api.request("PUT", `/policies/${id}`, { body });
-      await eventually("the update to wait", async () => {
-        const waiting = await db("pg_stat_activity")
-          .whereRaw("datname = current_database()")
-          .where({ wait_event_type: "Lock" })
-          .first("pid");
-        return waiting !== undefined;
-      });
+      await eventually("the update to wait", async () => (await lockWaits(db)).length > 0);
       return { pending };
     });
     assert.equal((await update.pending).status, 200);
